@@ -19,8 +19,8 @@ from core.credentials import user_agents
 from core.customers import claiming
 from core.invitations import invitations
 from core.mail.mail import NEUTRAL_NAMES, MailTemplate
-from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.departures import SEPARATOR, MadeCredentialKind
+from core.organizations.organizations import BUILT_IN_ROLES
 from core.organizations.takeover_mails import KINDS as TAKEOVER_KINDS
 from core.tables import PartialTable
 
@@ -63,7 +63,7 @@ LINE_CHARACTERS_MAX: Final = 72
 # The forms in which the outbox has times and days; both are in UTC.
 _MOMENT: Final = "%Y-%m-%d %H:%M UTC"
 _DAY: Final = "%Y-%m-%d"
-# How `core/organizations/made_credentials.py` lists credentials in a value.
+# How `core/organizations/departures.py` lists credentials in a value.
 _MADE: Final = re.compile(rf"(?P<kind>{'|'.join(MadeCredentialKind)}) (?P<label>.+), made by (?P<maker>\S+)")
 # How `core/organizations/takeover_mails.py` lists what was withdrawn, and what was made before.
 _KINDS: Final = "|".join(sorted(TAKEOVER_KINDS, key=len, reverse=True))

@@ -69,11 +69,10 @@ from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from adapters.postgres.organizations.deletion import PostgresDeletedOrganizations
-from adapters.postgres.organizations.departures import PostgresDepartures
+from adapters.postgres.organizations.departures import PostgresDepartures, PostgresMadeCredentials
 from adapters.postgres.organizations.group_rules import PostgresGroupRules
 from adapters.postgres.organizations.keys import PostgresOrganizationKeys
 from adapters.postgres.organizations.made_by_keys import PostgresMadeByKeys
-from adapters.postgres.organizations.made_credentials import PostgresMadeCredentials
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.overview import PostgresOverviews
@@ -85,8 +84,7 @@ from adapters.postgres.organizations.settings.branding_versions import PostgresB
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
-from adapters.postgres.organizations.takeover_claims import PostgresTakeoverClaims
-from adapters.postgres.organizations.takeover_credentials import PostgresTakeoverCredentials
+from adapters.postgres.organizations.takeover_credentials import PostgresTakeoverClaims, PostgresTakeoverCredentials
 from adapters.postgres.organizations.takeover_mails import PostgresTakeoverRecords
 from adapters.postgres.organizations.takeovers import PostgresTakeovers
 from adapters.postgres.organizations.tiers import PostgresTiers
@@ -179,9 +177,8 @@ from adapters.postgres.sign_in.upstream.trials import PostgresTrialSignIns
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.delivery_log import PostgresWebhookDeliveryLog
-from adapters.postgres.webhooks.events import PostgresEventFeed
+from adapters.postgres.webhooks.events import PostgresEventFeed, PostgresKnownAddresses
 from adapters.postgres.webhooks.health import PostgresWebhookHealths
-from adapters.postgres.webhooks.known_addresses import PostgresKnownAddresses
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 

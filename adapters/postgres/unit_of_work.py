@@ -25,9 +25,9 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import key_callers, link_callers
 from core.organizations.access import AccessContext
-from core.organizations.internal_places import MadeThrough
 from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.organizations.link_callers import LinkCaller, SetupLinkDead, SetupVisit
+from core.organizations.organizations import MadeThrough
 from core.prefixed_tokens import PrefixedToken
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimCaller, ScimTokenInvalid

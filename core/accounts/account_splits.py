@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts.one_time_tokens import TokenPurpose
-from core.organizations import group_roles, inviters, keys, made_credentials
+from core.organizations import departures, group_roles, inviters, keys
 from core.sessions import sessions
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def split(
 
 def _depart(uow: UnitOfWork, organization_id: UUID, user_id: UUID, email: str) -> None:
     """End what an organization gave a user, except what moves to the account that it gives to from now on."""
-    made_credentials.tell_owner(uow, organization_id, [user_id])
+    departures.tell_owner(uow, organization_id, [user_id])
     keys.end_of_makers(uow, [user_id], organization_id)
     inviters.withdraw(uow, organization_id, user_id)
     ended = sessions.end_in_organization(uow, organization_id, user_id)

@@ -15,7 +15,7 @@ from core.errors import Forbidden
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import platform_support
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.sessions import callers, sessions
 
 if TYPE_CHECKING:

@@ -33,10 +33,8 @@ from core.organizations import (
     group_roles,
     keys,
     platform_support,
-    takeover_acts,
     takeover_credentials,
     takeover_mails,
-    takeover_setups,
     takeovers,
 )
 from core.organizations.takeovers import Acting, HeldAccess, MadeThing, Takeover
@@ -88,9 +86,9 @@ _TAKES_BACK: Final[PartialTable[MadeKind, Callable[[UnitOfWork, Sequence[Acting]
             MadeKind.SIEM_STREAM: takeover_credentials.switch_streams_off,
             MadeKind.CONNECTION: takeover_credentials.switch_connections_off,
             MadeKind.GROUP_RULE: takeover_credentials.withdraw_rules,
-            MadeKind.DIRECTORY_PLACE: takeover_acts.take_back_places,
-            MadeKind.END_USER: takeover_acts.end_links,
-            MadeKind.CUSTOMER_SETUP: takeover_setups.switch_off,
+            MadeKind.DIRECTORY_PLACE: takeover_credentials.take_back_places,
+            MadeKind.END_USER: takeover_credentials.end_links,
+            MadeKind.CUSTOMER_SETUP: takeover_credentials.switch_off,
             MadeKind.CUSTOMER: takeover_settings.fall_back,
             MadeKind.CUSTOMER_PERSON: takeover_settings.fall_back,
             MadeKind.PRODUCT: takeover_settings.fall_back,

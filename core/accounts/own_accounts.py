@@ -23,8 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import departures
-from core.organizations.memberships import ADMIN, OWNER
-from core.organizations.organizations import Organization
+from core.organizations.organizations import ADMIN, OWNER, Organization
 from core.sessions import sessions
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from core.ids import FIRST_ID, LAST_ID
 from core.lazy_dataclasses import dataclass
 from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
-from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network, checked_url
 from core.secrets import Secret
 from core.wording import Wording

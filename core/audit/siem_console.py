@@ -19,7 +19,7 @@ from core.events.actions import AuditAction
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
-from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network
 from core.typed_times import time_of
 

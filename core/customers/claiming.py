@@ -22,11 +22,10 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations import creation
+from core.organizations import management
 from core.organizations.access import Operation
-from core.organizations.creation import AddressNotVerified, SlugTaken
-from core.organizations.memberships import OWNER, Membership
-from core.organizations.organizations import checked_name
+from core.organizations.management import AddressNotVerified, SlugTaken
+from core.organizations.organizations import OWNER, Membership, checked_name
 from core.secrets import hash_token
 from core.sessions import callers
 from core.sessions.callers import Caller
@@ -220,7 +219,7 @@ def claim(uow: UnitOfWork, token: str, *, name: str, slug: str, vendor_setup: Se
     _require_in_domain(uow, link.relation.customer_id, caller.account.email)
     assert organization is not None, "a locked organization is gone"
     if not organization.is_active:
-        creation.require_pending_room(uow, caller)
+        management.require_pending_room(uow, caller)
     if not uow.customer_claims.settle(link.relation, name=name, slug=slug, parts=parts):
         raise SlugTaken
     uow.products.keep_slug(slug)
@@ -318,7 +317,7 @@ def _claimed_slug(uow: UnitOfWork, caller: Caller, link: ClaimLink) -> str | Non
 
 
 def _checked_slug(text: str, link: ClaimLink) -> str:
-    return text if text == link.relation.customer_slug else creation.checked_new_slug(text)
+    return text if text == link.relation.customer_slug else management.checked_new_slug(text)
 
 
 def _lock_unclaimed(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> ServiceCustomer:

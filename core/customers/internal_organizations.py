@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.customers.customers import ServiceCustomer
-from core.organizations import creation
+from core.organizations import management
 from core.organizations.organizations import INTERNAL_PREFIX, Organization
 
 if TYPE_CHECKING:
@@ -34,4 +34,4 @@ def lock_or_add(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
 
 def new_for(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
     """Return the internal organization of a customer that has none yet; it is not stored."""
-    return creation.new_organization(uow, f"{INTERNAL_PREFIX}{customer.id}", customer.slug)
+    return management.new_organization(uow, f"{INTERNAL_PREFIX}{customer.id}", customer.slug)

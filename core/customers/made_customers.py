@@ -20,7 +20,7 @@ from core.customers.customers import (
 )
 from core.customers.relations import RelationChange
 from core.errors import RateLimitExceeded, all_valid
-from core.organizations import creation
+from core.organizations import management
 from core.organizations.access import Operation
 from core.organizations.organizations import Organization, checked_name
 from core.wording import Wording
@@ -77,8 +77,8 @@ def create_by(
     taken = uow.service_customers.taken(service, slug=None, external_id=external_id, other_than=None, at=uow.now)
     if taken.is_external_id:
         raise ExternalIdTaken
-    new = creation.new_organization(uow, "", name)
-    organization = creation.add_unclaimed(uow, new.approved(by=None, at=uow.now) if is_welcome else new)
+    new = management.new_organization(uow, "", name)
+    organization = management.add_unclaimed(uow, new.approved(by=None, at=uow.now) if is_welcome else new)
     made = MadeCustomer(
         id=uow.randomness.new_id(),
         organization_id=organization.id,

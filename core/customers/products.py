@@ -21,8 +21,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess
-from core.organizations.memberships import OWNER
-from core.organizations.organizations import Organization
+from core.organizations.organizations import OWNER, Organization
 from core.positions import Position
 from core.services import assignments
 from core.services.assignments import Assignment

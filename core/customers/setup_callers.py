@@ -22,10 +22,8 @@ from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
-from core.organizations.internal_places import MadeThrough
 from core.organizations.link_callers import Part, opened_for_customer
-from core.organizations.memberships import ADMIN, Membership
-from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.organizations import ADMIN, MadeThrough, Membership, Organization, OrganizationStatus
 from core.services import access, api_keys
 from core.services.api_keys import ApiKeyInvalid, Permission
 from core.services.services import Service

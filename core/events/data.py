@@ -38,7 +38,7 @@ class AddressOf:
     """Marks the address of the user whose id the named key has, or the addresses of all listed users.
 
     No table has it: when an event is read, a receiver gets the address if it knows the user
-    (`core/webhooks/known_addresses.py`).
+    (`core/webhooks/events.py`).
     """
 
     key: str

@@ -27,8 +27,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import members
-from core.organizations.memberships import BUILT_IN_ROLES, Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import BUILT_IN_ROLES, Membership, Organization
 from core.sessions import sessions
 
 if TYPE_CHECKING:

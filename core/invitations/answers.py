@@ -23,8 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
 from core.organizations.key_callers import forbid_admins
-from core.organizations.memberships import MEMBER, Membership
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import MEMBER, Membership, OrganizationStatus
 from core.secrets import Secret, hash_token
 from core.sessions.limits import Act
 

@@ -16,8 +16,7 @@ from core.invitations import acceptance
 from core.invitations.acceptance import Joined
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
-from core.organizations.memberships import Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import Membership, Organization
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -31,12 +31,11 @@ from core.organizations.access import (
     capabilities_of,
     capabilities_of_role,
 )
-from core.organizations.creation import AddressNotVerified
 from core.organizations.inviters import may_invite_to
 from core.organizations.key_callers import forbid_admins
+from core.organizations.management import AddressNotVerified
 from core.organizations.members import AssignedRoleUnknown
-from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import BUILT_IN_ROLES, MEMBER, OWNER, OrganizationStatus
 from core.secrets import Secret, hash_token
 from core.wording import Grouped, Wording
 

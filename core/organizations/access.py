@@ -19,8 +19,15 @@ from uuid import UUID
 from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
-from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER, Membership
-from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.organizations import (
+    ADMIN,
+    BUILT_IN_ROLES,
+    MEMBER,
+    OWNER,
+    Membership,
+    Organization,
+    OrganizationStatus,
+)
 from core.sessions.callers import Caller
 from core.sessions.limits import Act, AddressNotConfirmed
 from core.tables import PartialTable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.access import Capability, OrganizationAccess
-from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
+from core.organizations.organizations import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -23,8 +23,7 @@ from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.memberships import OWNER
-from core.organizations.organizations import RESTORABLE_FOR, Organization
+from core.organizations.organizations import OWNER, RESTORABLE_FOR, Organization
 from core.sessions import callers
 from core.sessions.callers import Caller
 from core.sessions.limits import Act

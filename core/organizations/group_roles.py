@@ -20,7 +20,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.access import Capability
 from core.organizations.authority import Authority
-from core.organizations.memberships import ADMIN, MEMBER, RoleSource
+from core.organizations.organizations import ADMIN, MEMBER, RoleSource
 from core.parts import ROWS_AT_ONCE_MAX, in_parts, read_in_parts
 from core.sessions import customer_endings
 

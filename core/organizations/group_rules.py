@@ -19,7 +19,7 @@ from core.organizations import access, group_roles
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.authority import Authority
 from core.organizations.group_roles import SCIM, AlikeMembers, GroupRule, MadeRule, WantedRule, may_set
-from core.organizations.memberships import ADMIN, MEMBER
+from core.organizations.organizations import ADMIN, MEMBER
 from core.wording import Wording
 
 if TYPE_CHECKING:

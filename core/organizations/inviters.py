@@ -11,7 +11,7 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.organizations.access import Capability, capabilities_of, implied_by
-from core.organizations.memberships import ADMIN, MEMBER
+from core.organizations.organizations import ADMIN, MEMBER
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

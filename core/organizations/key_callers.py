@@ -17,8 +17,7 @@ from core import prefixed_tokens
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess, implied_by
-from core.organizations.memberships import ADMIN, OWNER, Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import ADMIN, OWNER, Membership, Organization
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import hash_token
 from core.sessions.callers import Caller

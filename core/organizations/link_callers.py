@@ -27,8 +27,7 @@ from core.organizations.access import (
     implied_by,
 )
 from core.organizations.authority import Authority
-from core.organizations.memberships import MEMBER, Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import MEMBER, Membership, Organization
 from core.secrets import hash_token
 from core.sessions.callers import Caller
 from core.tables import PartialTable

@@ -15,10 +15,9 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, departures, group_roles, inviters, keys, made_credentials
+from core.organizations import access, departures, group_roles, inviters, keys
 from core.organizations.access import Operation
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership, RoleSource
-from core.organizations.organizations import Organization
+from core.organizations.organizations import ADMIN, MEMBER, OWNER, Membership, Organization, RoleSource
 from core.sessions import customer_endings
 from core.sessions.limits import Act
 from core.text import checked_note
@@ -310,7 +309,7 @@ def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
 
 def _end_powers(uow: UnitOfWork, membership: Membership) -> None:
     """End a member's keys and open invitations, and tell the owner which credentials stay."""
-    made_credentials.tell_owner(uow, membership.organization_id, [membership.user_id])
+    departures.tell_owner(uow, membership.organization_id, [membership.user_id])
     keys.end_of_makers(uow, [membership.user_id], membership.organization_id)
     inviters.withdraw(uow, membership.organization_id, membership.user_id)
 

@@ -1,8 +1,13 @@
-"""Organizations, the customers of the product: the entity and the transitions between its statuses.
+"""Organizations, the customers of the product, with their statuses, and the memberships of users in them.
 
-Creating one is in `creation.py`, what members do with it in `management.py` and `selection.py`, deleting and restoring
-it in `deletion.py`, what platform owners do in `core/platform/organizations.py`. Members, invitations and services have
-modules of their own.
+Creating one is in `management.py`, with what members do with it, deleting and restoring it in `deletion.py`, what
+platform owners do in `core/platform/organizations.py`. An internal organization is the place of one customer of one
+service, for which the vendor has made what it holds (`core/customers/internal_organizations.py`).
+
+A user manages an organization by a membership, in a role; the use cases are in `members.py`. No organization has power
+over a person who has not consented. A membership that another person made is unconfirmed until its user proves the
+address or uses the organization. `uow.members.organizations_of` lists the confirmed ones, to which events of a person
+go; what gives an organization power over an account requires a confirmed membership.
 """
 
 from __future__ import annotations
@@ -25,11 +30,8 @@ DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
 RESTORABLE_FOR: Final = timedelta(days=14)
 # Longer than the lifetime of a device token, with which any trust ends.
 DEVICE_TRUST_DAYS_MAX: Final = 365
-
 # Left out of `changes`: every change sets `updated_at`, and no value of `metadata` is recorded.
 _RECORDED_OTHERWISE: Final = frozenset({"updated_at", "metadata"})
-
-
 # How the slug of an internal organization begins. A colon is in no slug that a person chooses, so no path names it.
 INTERNAL_PREFIX: Final = "internal:"
 
@@ -169,3 +171,62 @@ def _json_value(value: Any) -> Any:
 def is_device_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
     """Return whether a device that was trusted at that time still is; None stands for one that never was."""
     return mfa_trusted_at is not None and at < mfa_trusted_at + period
+
+
+class MadeThrough(StrEnum):
+    """How a vendor has made something for a customer."""
+
+    MEMBER = "member"
+    PROGRAM = "program"
+    SETUP_LINK = "setup_link"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalPlace:
+    """The customer record of an internal organization, with the service and both organizations."""
+
+    internal_id: UUID
+    customer_id: UUID
+    vendor_id: UUID
+    vendor_slug: str
+    service_id: UUID
+    service_slug: str
+    service_name: str
+    customer_organization_id: UUID
+
+
+OWNER: Final = "owner"
+ADMIN: Final = "admin"
+MEMBER: Final = "member"
+BUILT_IN_ROLES: Final = (OWNER, ADMIN, MEMBER)
+
+
+class MembershipStatus(StrEnum):
+    """Whether a membership gives access; an inactive one can be activated again."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+
+    @classmethod
+    def of(cls, *, is_active: bool) -> MembershipStatus:
+        """Return the status of a membership."""
+        return cls.ACTIVE if is_active else cls.INACTIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleSource:
+    """The rule that gave a role: `source` is `scim` or the id of a connection, `group` the group that it names."""
+
+    source: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """A user's membership in an organization; `role` is a built-in role or the slug of a custom role."""
+
+    id: UUID
+    organization_id: UUID
+    user_id: UUID
+    role: str
+    created_at: datetime

@@ -14,7 +14,7 @@ from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, people
 from core.organizations.access import Operation
-from core.organizations.memberships import ADMIN, OWNER
+from core.organizations.organizations import ADMIN, OWNER
 from core.organizations.people import ListedMember
 from core.positions import FoundRows
 from core.sessions import customer_endings

@@ -19,7 +19,7 @@ from core.organizations import bulk_jobs
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.organizations.bulk_jobs import JobKind, ListChanged, WantedRow
 from core.organizations.members import MemberUnknown
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.positions import FoundRows, Position, found_rows
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles, inviters, role_scopes
 from core.organizations.access import Capability, Operation, OrganizationAccess
-from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
+from core.organizations.organizations import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
 from core.wording import Wording
 

@@ -31,7 +31,7 @@ from core.organizations.access import (
 )
 from core.organizations.authority import Authority
 from core.organizations.link_callers import LinkCaller, Part, may_make
-from core.organizations.memberships import ADMIN, MEMBER
+from core.organizations.organizations import ADMIN, MEMBER
 from core.secrets import Secret, hash_token
 from core.wording import Wording
 

@@ -12,8 +12,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding, authorize
-from core.organizations.memberships import OWNER
-from core.organizations.organizations import Organization
+from core.organizations.organizations import OWNER, Organization
 from core.organizations.settings.branding import BrandedOrganization
 
 if TYPE_CHECKING:

@@ -3,19 +3,35 @@
 What opens something by itself ends: invitations, setup links, keys, SCIM tokens, the secrets of services. Webhooks,
 streams and connections are switched off, and keep their settings for the admins to look at. `takeovers.py` says who
 acted.
+
+What a vendor has made for its customers is in their internal organizations; the logs of vendor and customer record it,
+because no person reads the log of an internal organization. Organizations that were claimed with that power go back to
+their vendors: what the claimer has done stays in the claimed one, which is suspended, and the customer goes on in a new
+organization without an owner. A directory's token puts members into groups and takes them out, and a service's key
+links people to the service, which no audit entry names one by one. What they did in their first eight days is kept
+beside the logs, because a credential of a takeover is never older when the takeover is undone: a day from the request
+to the change of the address, and seven days to undo it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.events.actions import AuditAction
-from core.organizations import group_roles
-from core.organizations.takeovers import REASON, Acting, MadeThing, RevertedAccess
+from core.events.events import EventType
+from core.lazy_dataclasses import dataclass
+from core.organizations import group_roles, management
+from core.organizations.departures import LinkOrigin
+from core.organizations.organizations import Membership, Organization
+from core.organizations.takeovers import REASON, Acting, MadeThing, RevertedAccess, SetUpCustomer
+from core.parts import ROWS_AT_ONCE_MAX
 from core.secrets import hash_token
-from core.sessions import sessions
+from core.sessions import customer_endings, sessions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -151,3 +167,195 @@ def _record(
         **details,
         reason=REASON,
     )
+
+
+def switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Take back what these have made for customers; return it as things of the vendors."""
+    return [made for part in _parts(uow, acting) for made in _switch_off(uow, part)]
+
+
+def _parts(uow: UnitOfWork, acting: Sequence[Acting]) -> Iterable[Sequence[SetUpCustomer]]:
+    after = None
+    while part := uow.takeover_credentials.set_up_customers(acting, after=after, limit=ROWS_AT_ONCE_MAX):
+        yield part
+        after = part[-1].internal_id
+
+
+def _switch_off(uow: UnitOfWork, customers: Sequence[SetUpCustomer]) -> Iterable[MadeThing]:
+    acting = [Acting(organization_id=one.internal_id, user_id=one.user_id, since=one.since) for one in customers]
+    found = [
+        *withdraw_setup_links(uow, acting),
+        *withdraw_scim_tokens(uow, acting),
+        *switch_connections_off(uow, acting),
+    ]
+    by_internal = {one.internal_id: one for one in customers}
+    for internal_id in sorted({one.organization_id for one in found}):
+        _tell(uow, by_internal[internal_id])
+    return [replace(one, organization_id=by_internal[one.organization_id].vendor_id) for one in found]
+
+
+def _tell(uow: UnitOfWork, customer: SetUpCustomer) -> None:
+    relation = uow.service_customers.relation_of(customer.internal_id)
+    if relation is None:
+        # The customer has ended and can be restored; then it comes back with its things switched off.
+        return
+    uow.record(
+        AuditAction.CUSTOMER_CHANGED,
+        customer.customer_id,
+        organization_id=customer.vendor_id,
+        **relation.seen_by_vendor,
+        setup_withdrawn=True,
+        reason=REASON,
+    )
+    assert relation.customer_organization_id is not None, "a customer that has not ended has no organization"
+    uow.audit_elsewhere(
+        AuditAction.CUSTOMER_CHANGED,
+        customer.customer_id,
+        organization_id=relation.customer_organization_id,
+        **relation.seen_by_customer,
+        by="vendor",
+        setup_withdrawn=True,
+        reason=REASON,
+    )
+
+
+# The fields of an organization that the platform sets.
+_OF_PLATFORM: Final = (
+    *("status", "tier_id", "max_services", "max_users", "approved_at", "approved_by"),
+    *("rejected_at", "rejection_reason", "suspended_at", "suspension_reason"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedCustomer:
+    """A customer whose organization a vendor made and a person has claimed, with the name that the vendor gave it."""
+
+    customer_id: UUID
+    vendor_id: UUID
+    client_id: UUID
+    service_slug: str
+    external_id: str | None
+    made_name: str
+
+
+def claimed(uow: UnitOfWork, joined: Collection[Membership], *, since: datetime) -> set[UUID]:
+    """Return the organizations that an account has claimed since a takeover began; `joined` are its new memberships."""
+    joined_at = {one.organization_id: one.created_at for one in joined}
+    claimed_at = uow.takeover_claims.claimed_at(list(joined_at), since=since)
+    return {one for one, at in claimed_at.items() if joined_at[one] == at}
+
+
+def give_back(uow: UnitOfWork, before: Organization, *, reason: str) -> list[ClaimedCustomer]:
+    """Give the customers of this locked organization another one, which no person owns, and return them."""
+    customers = uow.takeover_claims.customers_of(before.id)
+    for customer in customers:
+        # What the platform has decided of the organization stays decided.
+        fresh = management.new_organization(uow, "", customer.made_name)
+        new = management.add_unclaimed(uow, replace(fresh, **{name: getattr(before, name) for name in _OF_PLATFORM}))
+        uow.takeover_claims.move(customer, before.id, new.id)
+        uow.record(
+            AuditAction.CUSTOMER_CHANGED,
+            customer.customer_id,
+            organization_id=customer.vendor_id,
+            customer_id=str(customer.customer_id),
+            client_id=str(customer.client_id),
+            service_slug=customer.service_slug,
+            external_id=customer.external_id,
+            organization_slug=new.slug,
+            organization_name=new.name,
+            unclaimed=True,
+            reason=reason,
+        )
+    return customers
+
+
+KEPT_FOR: Final = timedelta(days=8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBackPlace:
+    """A place in a group of a directory that a token has given or taken, and whether that is undone now."""
+
+    organization_id: UUID
+    group_id: UUID
+    user_id: UUID
+    is_out: bool
+    is_back: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeLink:
+    """A link of a person to a service that a key has made."""
+
+    organization_id: UUID
+    service_id: UUID
+    user_id: UUID
+
+
+def take_back_places(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Take back what their tokens did to groups of the directory; the roles of groups are applied afterwards."""
+    counts: dict[tuple[UUID, UUID], list[int]] = {}
+    while places := uow.takeover_credentials.take_back_places(acting, limit=ROWS_AT_ONCE_MAX):
+        for (organization_id, group_id), of in groupby(places, lambda one: (one.organization_id, one.group_id)):
+            changed = [one for one in of if one.is_out or one.is_back]
+            count = counts.setdefault((organization_id, group_id), [0, 0])
+            count[0] += sum(one.is_out for one in changed)
+            count[1] += sum(one.is_back for one in changed)
+            customer_endings.end_lost(uow, organization_id, [one.user_id for one in changed])
+    return [
+        _recorded(uow, organization_id, group_id, out=out, back=back)
+        for (organization_id, group_id), (out, back) in sorted(counts.items())
+        if out or back
+    ]
+
+
+def _recorded(uow: UnitOfWork, organization_id: UUID, group_id: UUID, *, out: int, back: int) -> MadeThing:
+    group = uow.directory_groups.find(organization_id, group_id)
+    assert group is not None, "a group whose members have changed is gone"
+    uow.record(
+        AuditAction.GROUP_CHANGED,
+        group_id,
+        organization_id=organization_id,
+        event_only={"group_id": str(group_id)},
+        name=group.display_name,
+        external_id=group.external_id,
+        members_added=back,
+        members_removed=out,
+        reason=REASON,
+    )
+    label = f"{group_id}: {out} taken out, {back} put back"
+    return MadeThing(kind="members of a group", organization_id=organization_id, id=group_id, label=label, recorded={})
+
+
+def end_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """End the links to services that their keys have made."""
+    counts: dict[tuple[UUID, UUID], int] = {}
+    while links := uow.takeover_credentials.made_links(acting, limit=ROWS_AT_ONCE_MAX):
+        for (organization_id, service_id), of in groupby(links, lambda one: (one.organization_id, one.service_id)):
+            user_ids = [one.user_id for one in of]
+            ended = uow.departures.end_sessions(organization_id, user_ids, [LinkOrigin.KEY])
+            uow.publish_of_users(
+                EventType.SESSION_REVOKED,
+                organization_id,
+                [(one.user_id, one.email, {"sessions": one.sessions}) for one in ended],
+            )
+            uow.takeover_credentials.end_made_links(organization_id, service_id, user_ids)
+            uow.record_each(
+                AuditAction.USER_REMOVED,
+                [(organization_id, user_id) for user_id in user_ids],
+                service_id=str(service_id),
+                reason=REASON,
+            )
+            counts[organization_id, service_id] = counts.get((organization_id, service_id), 0) + len(user_ids)
+    found = ((uow.services.by_id(*place), count) for place, count in sorted(counts.items()))
+    return [
+        MadeThing(
+            kind="end users",
+            organization_id=service.organization_id,
+            id=service.id,
+            label=f"of the service {service.slug}: {count} that an API key added",
+            recorded={},
+        )
+        for service, count in found
+        if service is not None
+    ]

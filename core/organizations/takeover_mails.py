@@ -15,7 +15,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.made_credentials import SEPARATOR, MadeCredentialKind
+from core.organizations.departures import SEPARATOR, MadeCredentialKind
 from core.organizations.takeovers import Acting, MadeThing, RevertedAccess, Takeover
 from core.tables import PartialTable
 

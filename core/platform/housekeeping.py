@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import own_accounts, sign_in_failures
 from core.ids import SETTLES_AFTER
-from core.organizations import takeover_acts
+from core.organizations import takeover_credentials
 from core.platform.retention import Retention
 from core.services import problems
 from core.webhooks import events
@@ -35,7 +35,7 @@ class Leftover(Enum):
     SIGN_IN_FAILURES = ("sign_in_failures", sign_in_failures.WINDOW)
     # By the time of their ids; a refusal that has waited counts by a later one.
     RECENT_REFUSALS = ("recent_refusals", 2 * SETTLES_AFTER)
-    RECENT_ACTS = ("recent_acts", takeover_acts.KEPT_FOR)
+    RECENT_ACTS = ("recent_acts", takeover_credentials.KEPT_FOR)
     SIGN_IN_HABITS = ("sign_in_habits", timedelta())
     MFA_CHALLENGES = ("mfa_challenges", _DAY)
     PASSKEY_CHALLENGES = ("passkey_challenges", _DAY)

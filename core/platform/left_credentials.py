@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, capabilities_of
-from core.organizations.made_credentials import MadeCredentialKind
+from core.organizations.departures import MadeCredentialKind
 from core.services.access import OF_MANAGERS
 from core.services.api_keys import CAPABILITIES, Permission
 

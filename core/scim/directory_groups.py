@@ -22,9 +22,8 @@ from core.organizations import access, group_roles
 from core.organizations.access import Capability, Operation
 from core.parts import in_parts, read_in_parts
 from core.positions import FoundRows, Position, found_rows
-from core.scim import authority, filter_parser, tokens, user_changes
-from core.scim.directory_group_filters import GroupSearch, search_of
-from core.scim.directory_group_patches import GroupChange, changed
+from core.scim import filter_parser, tokens, user_changes
+from core.scim.directory_group_patches import GroupChange, GroupSearch, changed, search_of
 from core.scim.group_resources import Group, require_showable
 from core.scim.patches import PatchOperation
 from core.scim.refusals import (
@@ -326,7 +325,7 @@ def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Colle
     if not accounts:
         return 0
     own_id, covered = _authorities(uow, organization_id)
-    gives_products = Capability.PRODUCTS_MANAGE in authority.of_caller(uow).capabilities
+    gives_products = Capability.PRODUCTS_MANAGE in tokens.of_caller(uow).capabilities
     added = 0
     for part in in_parts(accounts):
         placed = uow.directory_groups.add_members(
@@ -346,7 +345,7 @@ def _add(uow: UnitOfWork, organization_id: UUID, group_id: UUID, accounts: Colle
 
 def _authorities(uow: UnitOfWork, organization_id: UUID) -> tuple[UUID, Sequence[UUID]]:
     """Return the id of the rights of the token's maker, and the ids of lesser rights."""
-    own = authority.of_caller(uow)
+    own = tokens.of_caller(uow)
     known = uow.directory_groups.authorities(organization_id)
     covered = [one for one, held in known.items() if own != held and own.covers(held)]
     own_id = next((one for one, held in known.items() if held == own), None)
@@ -393,7 +392,7 @@ def _known(uow: UnitOfWork, organization_id: UUID, wanted: GroupSearch) -> Group
 
 def _apply(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID]) -> None:
     if user_ids:
-        group_roles.apply(uow, organization_id, user_ids, by=authority.of_caller(uow))
+        group_roles.apply(uow, organization_id, user_ids, by=tokens.of_caller(uow))
         customer_endings.end_lost(uow, organization_id, user_ids)
 
 

@@ -15,11 +15,10 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import departures, inviters, keys, made_credentials, members
-from core.organizations.memberships import MEMBER, OWNER, Membership
-from core.organizations.organizations import Organization
+from core.organizations import departures, inviters, keys, members
+from core.organizations.organizations import MEMBER, OWNER, Membership, Organization
 from core.parts import in_parts, read_in_parts
-from core.scim import authority, filter_matching, filter_parser, filters, kept_members, tokens, user_changes, welcome
+from core.scim import filter_matching, filter_parser, filters, kept_members, tokens, user_changes, users
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
 from core.scim.group_resources import MEMBERS_MAX, Group, require_showable
@@ -149,7 +148,7 @@ def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID
 
 def _take_out(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> dict[UUID, KeptReason]:
     """Remove the members that the maker of the token could remove; return the others, and why they stay."""
-    unreached = authority.out_of_reach(uow, organization_id, {member.role for member in leaving})
+    unreached = tokens.out_of_reach(uow, organization_id, {member.role for member in leaving})
     kept = {
         member.user_id: KeptReason.OWNER if member.role == OWNER else KeptReason.ROLE
         for member in leaving
@@ -183,12 +182,12 @@ def _add_part(uow: UnitOfWork, organization: Organization, added: Sequence[UUID]
         raise MembersFull
     uow.own_accounts.activate(organization.id, added, at=uow.now)
     uow.record_each(AuditAction.USER_JOINED, [(organization.id, user_id) for user_id in added], role=MEMBER)
-    welcome.send(uow, organization, memberships, known)
+    users.send(uow, organization, memberships, known)
 
 
 def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:
     """End memberships as removing a member does (`core/organizations/members.py`)."""
-    made_credentials.tell_owner(uow, organization_id, ids)
+    departures.tell_owner(uow, organization_id, ids)
     for part in in_parts(ids):
         inviters.withdraw_of_leaving(uow, organization_id, part)
         departures.end(uow, organization_id, part)

@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import limits, mail
 from core.mail.limits import MailLimit
 from core.mail.mail import MailTemplate
-from core.organizations.made_credentials import SEPARATOR
+from core.organizations.departures import SEPARATOR
 from core.parts import in_parts
 
 if TYPE_CHECKING:

@@ -1,13 +1,17 @@
-"""SCIM tokens, with which the directory of an organization calls `/scim/v2`.
+"""SCIM tokens, with which the directory of an organization calls `/scim/v2`, and which members they may change.
 
 A token belongs to one organization, and is found by its prefix (`core/prefixed_tokens.py`). Creating and revoking one
-is recorded as a change to the organization; tokens have no actions of their own. A token keeps what its maker could do
-when it was made (`authority.py`).
+is recorded as a change to the organization; tokens have no actions of their own.
+
+A token changes members whose role its maker could have given. The role that the maker had when the token was made is
+kept with it, because the token stays when the maker leaves. A token without one changes plain members only, and a token
+that was made with a setup link only the roles of the link and `member`. `user_changes.py` and `groups.py` protect the
+owner from every token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -24,6 +28,7 @@ from core.organizations.authority import Authority
 from core.organizations.link_callers import Part
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
+from core.scim.refusals import RoleProtected
 from core.secrets import Secret, hash_token
 from core.text import checked_name
 from core.wording import Wording
@@ -271,3 +276,24 @@ def _record(uow: UnitOfWork, organization_id: UUID, action: AuditAction, token: 
         scim_token_prefix=token.prefix,
         groups=token.groups,
     )
+
+
+def of_caller(uow: UnitOfWork) -> Authority:
+    """Return what the maker of the calling token could do when it was made."""
+    caller = uow.scim_caller
+    return Authority(role=caller.maker_role, permissions=caller.maker_permissions, link_roles=caller.link_roles)
+
+
+def require_may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> None:
+    """Raise `RoleProtected` unless the calling token may change, suspend and remove members with this role."""
+    if not _may_change(uow, organization_id, role):
+        raise RoleProtected
+
+
+def out_of_reach(uow: UnitOfWork, organization_id: UUID, roles: Collection[str]) -> frozenset[str]:
+    """Return the roles among these whose members the calling token may not change."""
+    return frozenset(role for role in roles if not _may_change(uow, organization_id, role))
+
+
+def _may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:
+    return of_caller(uow).may_give(role, access.capabilities_of_role(uow, organization_id, role))

@@ -18,10 +18,9 @@ from core.email_addresses import normalize_email
 from core.errors import Forbidden, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import departures, inviters, keys, made_credentials, members
-from core.organizations.memberships import MEMBER, OWNER, Membership
-from core.organizations.organizations import Organization
-from core.scim import authority, tokens, users, welcome
+from core.organizations import departures, inviters, keys, members
+from core.organizations.organizations import MEMBER, OWNER, Membership, Organization
+from core.scim import tokens, users
 from core.scim.patches import PatchOperation
 from core.scim.refusals import (
     InvalidValue,
@@ -114,7 +113,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
         if organization.is_internal:
             # No mail: the first use of the service asks the person, and there is nothing else to confirm.
             return users.find_account(uow, organization.id, found.id)
-        welcome.send(uow, organization, [membership], uow.scim_groups.lock_new(found.id))
+        users.send(uow, organization, [membership], uow.scim_groups.lock_new(found.id))
     else:
         _suspend(uow, organization.id, users.find_account(uow, organization.id, found.id))
     return users.find_account(uow, organization.id, found.id)
@@ -148,13 +147,13 @@ def remove(uow: UnitOfWork, known_id: UUID, *, versions: Collection[str] | None 
     user = _locked(uow, organization.id, known_id, versions)
     user_id = user.user_id
     _protect(user)
-    authority.require_may_change(uow, organization.id, user.role)
+    tokens.require_may_change(uow, organization.id, user.role)
     belonging = uow.own_accounts.lock(organization.id, user_id)
     is_deleted = belonging is not None and belonging.may_be_deleted_by(organization.id)
     # The event does not tell whether the account is deleted, because that tells whether it existed before.
     record(uow, AuditAction.USER_REMOVED, organization.id, user_id, role=user.role)
     inviters.withdraw(uow, organization.id, user_id)
-    made_credentials.tell_owner(uow, organization.id, [user_id])
+    departures.tell_owner(uow, organization.id, [user_id])
     keys.end_of_makers(uow, [user_id], organization.id)
     if is_deleted:
         uow.own_accounts.delete(organization.id, user_id)
@@ -224,7 +223,7 @@ def _changed(
     is_active = current.is_active if values.is_active is None else values.is_active
     if address == current.email and profile == current.profile and is_active == current.is_active:
         return current
-    authority.require_may_change(uow, organization_id, current.role)
+    tokens.require_may_change(uow, organization_id, current.role)
     user_id = current.user_id
     is_held = uow.anonymization.defer_hold(current.user_id)
     _require_free_name(uow, organization_id, profile.user_name, current.user_id)

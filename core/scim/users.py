@@ -14,17 +14,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import one_time_tokens
+from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import ToAscii, canonical_email
 from core.lazy_dataclasses import dataclass
+from core.mail import mail
+from core.mail.mail import MailMessage, MailTemplate
+from core.organizations.organizations import Membership, Organization
 from core.scim import filter_parser, tokens, user_filters
 from core.scim.refusals import ResourceUnknown
+from core.sessions import sessions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 VERSION_BYTES: Final = 10
 AT: Final = "@"
-
 _BETWEEN_NAMES: Final = re.compile(r"[._-]+")
 
 
@@ -217,3 +222,52 @@ def names_from(email: str) -> tuple[str, str]:
     words = [word.capitalize() for word in _BETWEEN_NAMES.split(local_part.partition("+")[0]) if word]
     given, *others = words or [local_part]
     return given, " ".join(others) or domain.partition(".")[0].capitalize()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMember:
+    """The account of a new member; `has_sessions` means that a session has not ended, whatever its age."""
+
+    id: UUID
+    email: str
+    is_verified: bool
+    is_active: bool
+    has_sessions: bool
+
+
+def send(
+    uow: UnitOfWork, organization: Organization, memberships: Sequence[Membership], accounts: Sequence[NewMember]
+) -> None:
+    """Mail each new member the link, whether or not the account is new; the accounts are locked."""
+    for account in accounts:
+        if account.has_sessions and not account.is_verified:
+            # An attacker may have changed their account to this address beforehand; a new sign-in needs verification.
+            sessions.end_all(uow, account.id, account.email)
+    by_user = {membership.user_id: membership for membership in memberships}
+    # The link of a deactivated account does not work.
+    mailed = [account for account in accounts if account.is_active]
+    tokens = one_time_tokens.issue_each(
+        uow,
+        TokenPurpose.CONFIRM_MEMBERSHIP,
+        [
+            (
+                account.id,
+                account.email,
+                {"org_slug": organization.slug, "membership_id": str(by_user[account.id].id)},
+            )
+            for account in mailed
+        ],
+    )
+    mail.send_each(
+        uow,
+        MailTemplate.WELCOME,
+        [
+            MailMessage(
+                to=account.email,
+                template=MailTemplate.WELCOME,
+                values={"token": token.reveal(), "place": organization.name},
+            )
+            for account, token in zip(mailed, tokens, strict=True)
+        ],
+        organization_id=organization.id,
+    )

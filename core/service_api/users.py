@@ -22,7 +22,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.metadata import MetadataPatch
-from core.organizations import inviters, keys, made_credentials
+from core.organizations import departures, inviters, keys
 from core.services import api_keys, subscriptions, user_metadata
 from core.services.api_keys import Permission, ServiceCaller
 from core.services.user_metadata import ServiceUser, ServiceUserUnknown
@@ -166,7 +166,7 @@ def remove(uow: UnitOfWork, known_id: UUID) -> None:
     if subscription is not None and subscription.is_live:
         subscriptions.record_removed(uow, subscription)
     if is_deleted:
-        made_credentials.tell_owner(uow, caller.organization_id, [user_id])
+        departures.tell_owner(uow, caller.organization_id, [user_id])
         inviters.withdraw(uow, caller.organization_id, user_id)
         keys.end_of_makers(uow, [user_id], caller.organization_id)
         uow.own_accounts.delete(caller.organization_id, user_id)

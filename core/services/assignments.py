@@ -14,7 +14,7 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.organizations import BUILT_IN_ROLES
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from core.limits import COUNTED_MAX
 from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess
 from core.organizations.members import MemberUnknown
-from core.organizations.memberships import MembershipStatus
+from core.organizations.organizations import MembershipStatus
 from core.organizations.people import ListedMember
 from core.organizations.relations import ServiceRelation
 from core.positions import FoundRows, Position, found_rows

@@ -19,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access as organization_access
 from core.organizations import role_scopes
 from core.organizations.access import Capability, Operation
-from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
 from core.services import access, admission, group_claims, own_claims, plans

@@ -13,7 +13,7 @@ from core.directory_texts import stored_form
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices, of_members
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.organizations import BUILT_IN_ROLES
 from core.services.assignments import Assignment, SubjectKind
 
 if TYPE_CHECKING:

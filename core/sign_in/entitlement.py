@@ -18,7 +18,7 @@ from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import MembershipSuspended
-from core.organizations.memberships import MEMBER
+from core.organizations.organizations import MEMBER
 from core.sessions.confinement import Confinement
 from core.sessions.limits import AddressNotConfirmed
 from core.sign_in.reasons import SignInReason

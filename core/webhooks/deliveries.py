@@ -24,7 +24,7 @@ from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.paging import Pagination
 from core.webhooks import webhooks
-from core.webhooks.known_addresses import with_addresses, with_addresses_of_each, without_addresses
+from core.webhooks.events import with_addresses, with_addresses_of_each, without_addresses
 from core.webhooks.webhooks import SigningSecrets, Webhook, WebhookUnknown
 
 if TYPE_CHECKING:

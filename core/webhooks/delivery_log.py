@@ -20,7 +20,7 @@ from core.log_times import LogTimes
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
 from core.webhooks.deliveries import Delivery, DeliveryUnknown
-from core.webhooks.known_addresses import with_addresses
+from core.webhooks.events import with_addresses
 from core.webhooks.webhooks import Webhook, WebhookUnknown
 
 if TYPE_CHECKING:

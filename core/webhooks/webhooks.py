@@ -18,7 +18,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network, checked_url
 from core.secrets import Secret
 from core.text import checked_name

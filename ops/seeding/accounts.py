@@ -10,8 +10,7 @@ from typing import Final
 
 from core.accounts.providers import Provider
 from core.invitations.invitations import LIFETIME, InvitationStatus
-from core.organizations.memberships import ADMIN, MEMBER, OWNER
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import ADMIN, MEMBER, OWNER, OrganizationStatus
 from ops.seeding.drawing import HEXADECIMAL, NULL, Batch, chance_of, line
 from ops.seeding.population import (
     MILLISECONDS_PER_DAY,

@@ -12,7 +12,7 @@ from typing import Final
 
 from core.accounts.providers import Provider
 from core.events.actions import AuditAction, TargetType
-from core.organizations.memberships import ADMIN, MEMBER
+from core.organizations.organizations import ADMIN, MEMBER
 from core.sign_in.risk import RiskFactor
 from ops.seeding.drawing import NULL, Batch, Draw, chance_of, line
 from ops.seeding.population import MILLISECONDS_PER_DAY, Plan, address, dashed, day, identifier

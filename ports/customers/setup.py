@@ -9,7 +9,7 @@ from uuid import UUID
 from core.customers.group_rules import CustomerGroupRule
 from core.customers.setup_links import CustomerSetupLink
 from core.customers.setup_progress import CustomerTrouble, MadeSoFar
-from core.organizations.internal_places import MadeThrough
+from core.organizations.organizations import MadeThrough
 from core.services.services import Service
 
 

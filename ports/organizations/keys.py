@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.organizations.departures import MadeCredential, MadeCredentialKind
 from core.organizations.key_callers import KeyCaller, TokenOfKey
-from core.organizations.keys import MadeOrganizationKey, OrganizationKey
+from core.organizations.keys import EndedWithKey, MadeByKeyPage, MadeOrganizationKey, OrganizationKey
 from core.organizations.link_callers import LinkCaller
-from core.organizations.made_by_keys import EndedWithKey, MadeByKeyPage
-from core.organizations.made_credentials import MadeCredential, MadeCredentialKind
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
 from core.prefixed_tokens import PrefixedToken
 

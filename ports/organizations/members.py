@@ -10,7 +10,7 @@ from core.deferred import Deferred
 from core.organizations.group_roles import AlikeMembers, FittedMember, GivingRules, GroupRule, MadeRule
 from core.organizations.group_rules import PersonOfRules
 from core.organizations.members import Member, MembersPage
-from core.organizations.memberships import Membership
+from core.organizations.organizations import Membership
 from core.organizations.people import ListedMember, MemberDeparture
 from core.organizations.role_records import RoleHolders
 from core.organizations.roles import Role

@@ -4,8 +4,8 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from core.organizations.access import AccessContext
-from core.organizations.internal_places import MadeThrough
 from core.organizations.link_callers import LinkCaller
+from core.organizations.organizations import MadeThrough
 from ports.organizations.keys import MadeByKeys, MadeCredentials, OrganizationKeys, SetupLinks
 from ports.organizations.members import GroupRules, Members, People, Roles, Tiers
 from ports.organizations.organizations import (

@@ -9,12 +9,11 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.organizations.authority import Authority
-from core.organizations.internal_places import MadeThrough
-from core.organizations.memberships import Membership
+from core.organizations.organizations import MadeThrough, Membership
 from core.positions import Position
 from core.prefixed_tokens import PrefixedToken
 from core.scim.directory import ProvisionedMember
-from core.scim.directory_group_filters import GroupSearch
+from core.scim.directory_group_patches import GroupSearch
 from core.scim.directory_groups import GroupsPage, PersonInGroup
 from core.scim.group_resources import Group
 from core.scim.groups import GroupMember
@@ -22,8 +21,7 @@ from core.scim.kept_members import NamedMember
 from core.scim.log import CallSearch, ProvisioningLogEntry, ProvisioningPage
 from core.scim.tokens import ScimCaller, ScimToken
 from core.scim.user_filters import Condition
-from core.scim.users import DirectoryProfile, StoredUser, StoredUsersPage
-from core.scim.welcome import NewMember
+from core.scim.users import DirectoryProfile, NewMember, StoredUser, StoredUsersPage
 
 
 class ScimTokens(Protocol):

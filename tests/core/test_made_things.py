@@ -9,7 +9,7 @@ from core.accounts import email_change_undo, locks
 from core.endings import ENDED_BY, Cause, Issued
 from core.made_things import ACTS_OF_CREDENTIALS, Fate, MadeKind, MakerEvent
 from core.organizations.access import Operation
-from core.organizations.made_credentials import MadeCredentialKind
+from core.organizations.departures import MadeCredentialKind
 
 SCHEMA = Path(__file__).resolve().parents[2] / "ops/schema.sql"
 # Columns that name the maker of a row, or the person who allowed it.

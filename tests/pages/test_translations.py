@@ -18,8 +18,7 @@ from jinja2 import Environment, nodes
 
 from core.accounts.links import LinkUnusable
 from core.errors import NotFound, PayloadTooLarge, Refusal, RequestTimedOut, ServiceUnavailable
-from core.organizations.memberships import BUILT_IN_ROLES
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import BUILT_IN_ROLES, OrganizationStatus
 from core.sign_in.reasons import SignInReason
 from core.wording import Wording
 from entrypoints import billing_settings, capabilities, pages, settings

@@ -26,7 +26,7 @@ from adapters.postgres.sessions.token_additions import OF_CUSTOMER, USER_METADAT
 from core.accounts.users import User
 from core.organizations.authority import Authority
 from core.organizations.group_roles import AlikeMembers
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why_asked import named

@@ -287,7 +287,7 @@ MAKINGS: Final = (
     ),
     _making(
         "what was claimed in a takeover nobody owns again",
-        ("core.organizations.takeover_claims", "claimed"),
+        ("core.organizations.takeover_credentials", "claimed"),
         _no_set,
         *_TAKEOVER,
     ),
@@ -299,13 +299,13 @@ MAKINGS: Final = (
     ),
     _making(
         "what a takeover has set up for customers is switched off",
-        ("core.organizations.takeover_setups", "_parts"),
+        ("core.organizations.takeover_credentials", "_parts"),
         _none,
         *_TAKEOVER,
     ),
     _making(
         "what was claimed by a link of a takeover nobody owns again",
-        ("adapters.postgres.organizations.takeover_claims.PostgresTakeoverClaims", "claimed_by_link"),
+        ("adapters.postgres.organizations.takeover_credentials.PostgresTakeoverClaims", "claimed_by_link"),
         _nothing,
         *_TAKEOVER,
     ),

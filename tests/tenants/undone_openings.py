@@ -126,7 +126,7 @@ def _all_entries(original: StoredLog) -> StoredLog:
 _FOUND: Final = ("found",)
 _SECRETS: Final = ("adapters.postgres.sessions.shown_secrets.PostgresShownSecrets", "claim")
 _NAMES: Final = ("adapters.postgres.audit.search", "_NAMES")
-_KNOWN: Final = "adapters.postgres.webhooks.known_addresses"
+_KNOWN: Final = "adapters.postgres.webhooks.events"
 OPENINGS: Final = (
     Undone(
         "an account that was imported as blocked signs in by no way",

@@ -15,7 +15,7 @@ from adapters.postgres.audit.audit_log import sealed_ids, with_actors
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_times import IN_TIMES, values_of
 from adapters.postgres.transaction import Aggregate
-from adapters.postgres.webhooks.known_addresses import OF_USERS, PostgresKnownAddresses
+from adapters.postgres.webhooks.events import OF_USERS, PostgresKnownAddresses
 from core.audit.audit_log import SYSTEM_ID, FoundEntry, SearchedEntries
 from core.audit.search import LOOKED_AT_MAX, EntrySearch
 from core.ids import LAST_ID

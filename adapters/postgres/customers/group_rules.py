@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters.postgres.transaction import Aggregate
 from core.customers.group_rules import CustomerGroupRule
 from core.organizations.group_roles import SCIM
-from core.organizations.internal_places import MadeThrough
+from core.organizations.organizations import MadeThrough
 
 # The ids of the roles with these names that the service of an internal organization has.
 _ROLE_IDS: Final = """

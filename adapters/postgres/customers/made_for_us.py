@@ -7,7 +7,7 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.customers.made_for_us import MadeThingsPage, ThingForUs, ThingKind
-from core.organizations.internal_places import MadeThrough
+from core.organizations.organizations import MadeThrough
 
 # Each thing is found by its internal organization; a customer record has at most one.
 _THINGS: Final = """

@@ -12,8 +12,7 @@ from adapters.postgres.driver.columns import prefixed
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
 from core.organizations.access import AccessContext
-from core.organizations.memberships import Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import Membership, Organization
 from core.sessions.account import CallerAccount
 from core.sessions.callers import Caller
 from core.sessions.limits import CallerLimits

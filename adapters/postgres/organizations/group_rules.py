@@ -22,7 +22,7 @@ from core.organizations.group_roles import (
     given_by,
 )
 from core.organizations.group_rules import PersonOfRules
-from core.organizations.memberships import RoleSource
+from core.organizations.organizations import RoleSource
 
 if TYPE_CHECKING:
     from core.deferred import Deferred

@@ -14,8 +14,7 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
 from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.organizations.keys import MadeOrganizationKey, OrganizationKey
-from core.organizations.memberships import Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import Membership, Organization
 from core.prefixed_tokens import PrefixedToken
 from core.sessions.limits import CallerLimits
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.made_by_keys import EndedWithKey, MadeByKey, MadeByKeyKind, MadeByKeyPage
+from core.organizations.keys import EndedWithKey, MadeByKey, MadeByKeyKind, MadeByKeyPage
 
 # What was made for customers `c` of the organization is in their internal organizations `i`.
 _OF_CUSTOMERS: Final = """

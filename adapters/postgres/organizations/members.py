@@ -11,7 +11,7 @@ from adapters.postgres.directory_names import DIRECTORY_NAME
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage
-from core.organizations.memberships import Membership, RoleSource
+from core.organizations.organizations import Membership, RoleSource
 
 if TYPE_CHECKING:
     from core.deferred import Deferred

@@ -9,10 +9,8 @@ from uuid import UUID
 from adapters.postgres.admissions import IS_SHOWN, is_membership
 from adapters.postgres.driver.columns import assignments, columns, placeholders, prefixed, taken, values
 from adapters.postgres.transaction import Aggregate
-from core.organizations.internal_places import InternalPlace
 from core.organizations.management import OrganizationDetails, OrganizationMembership
-from core.organizations.memberships import Membership
-from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.organizations import InternalPlace, Membership, Organization, OrganizationStatus
 from core.organizations.tiers import Tier
 from core.sessions.mfa_methods import MfaMethods
 

@@ -14,8 +14,7 @@ from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability, capabilities_of
 from core.organizations.link_callers import LinkCaller, MadeFor, Part
-from core.organizations.memberships import ADMIN, Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import ADMIN, Membership, Organization
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
 from core.sessions.limits import CallerLimits, LinkLimits
 from core.sign_in.upstream.provider_problems import ProviderProblem

@@ -1,17 +1,19 @@
-"""What was made with the power of takeovers, in the tables of credentials."""
+"""What was made with the power of takeovers, in the tables of credentials, and customers that were claimed with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.organizations.made_credentials import label_of
+from adapters.postgres.organizations.departures import label_of
 from adapters.postgres.organizations.takeovers import ACTING, acting_values
 from adapters.postgres.transaction import Aggregate
-from core.organizations.made_credentials import MadeCredentialKind
-from core.organizations.takeover_acts import MadeLink, TakenBackPlace
+from core.organizations.departures import MadeCredentialKind
+from core.organizations.takeover_credentials import ClaimedCustomer, MadeLink, TakenBackPlace
 from core.organizations.takeovers import Acting, MadeThing, SetUpCustomer
+from core.services.services import Service
 
 # Of rows `t` that name who made them when.
 _MADE_SINCE: Final = "t.organization_id = a.organization_id AND t.created_by = a.user_id AND t.created_at >= a.since"
@@ -19,7 +21,6 @@ _MADE_SINCE: Final = "t.organization_id = a.organization_id AND t.created_by = a
 _SET_SINCE: Final = """
     t.organization_id = a.organization_id AND t.made_by = a.user_id AND coalesce(t.made_at, t.updated_at) >= a.since
 """
-
 # What a token did first to a member of a group says what was before. A place ends whose authority is deleted by now.
 # What is taken back is forgotten, so that the next call takes what is left.
 _TAKE_BACK_PLACES: Final = f"""
@@ -61,7 +62,6 @@ _TAKE_BACK_PLACES: Final = f"""
     LEFT JOIN back ON back.group_id = first.group_id AND back.user_id = first.user_id
     ORDER BY  first.organization_id, first.group_id, first.user_id
 """
-
 # Of vendors, for whose customers something was made that names its maker.
 _SET_UP_CUSTOMERS: Final = f"""
     SELECT   c.vendor_id, c.id AS customer_id, i.id AS internal_id, a.user_id, min(a.since) AS since
@@ -337,3 +337,69 @@ def _with_details(made: MadeThing, **details: Any) -> MadeThing:
         label=made.label,
         recorded={**made.recorded, **details},
     )
+
+
+class PostgresTakeoverClaims(Aggregate):
+    """The port `TakeoverClaims`."""
+
+    def claimed_at(self, organization_ids: Sequence[UUID], *, since: datetime) -> Mapping[UUID, datetime]:
+        if not organization_ids:
+            return {}
+        rows = self._rows(
+            "SELECT id, claimed_at FROM organizations WHERE id = ANY (%s) AND claimed_at >= %s",
+            (list(organization_ids), since),
+        )
+        return {row["id"]: row["claimed_at"] for row in rows}
+
+    def claimed_by_link(self, service: Service, customer_id: UUID, *, mailed_at: datetime) -> UUID | None:
+        return self._value_or_none(
+            """
+            SELECT c.organization_id
+            FROM   customer_claims k
+            JOIN   service_customers c ON c.vendor_id = k.vendor_id AND c.id = k.customer_id
+            WHERE  k.vendor_id = %s AND k.customer_id = %s AND k.created_at = %s AND k.claimed_at IS NOT NULL
+            """,
+            (service.organization_id, customer_id, mailed_at),
+        )
+
+    def customers_of(self, organization_id: UUID) -> list[ClaimedCustomer]:
+        return list(
+            self._all(
+                ClaimedCustomer,
+                """
+                SELECT   c.id AS customer_id, c.vendor_id, s.client_id, s.slug AS service_slug, c.external_id,
+                         c.made_name
+                FROM     service_customers c
+                JOIN     services s ON s.organization_id = c.vendor_id AND s.id = c.service_id
+                WHERE    c.organization_id = %s AND c.made_name IS NOT NULL
+                ORDER BY c.id
+                """,
+                (organization_id,),
+            )
+        )
+
+    def move(self, customer: ClaimedCustomer, organization_id: UUID, new_id: UUID) -> None:
+        values = {
+            "customer_id": customer.customer_id,
+            "vendor_id": customer.vendor_id,
+            "organization_id": organization_id,
+            "new_id": new_id,
+        }
+        for statement in (
+            "DELETE FROM customer_claims WHERE vendor_id = %(vendor_id)s AND customer_id = %(customer_id)s",
+            """
+            DELETE FROM customer_assignments
+            WHERE  organization_id = %(organization_id)s AND customer_id = %(customer_id)s
+            """,
+            """
+            DELETE FROM customer_users
+            WHERE  organization_id = %(organization_id)s AND customer_id = %(customer_id)s
+            """,
+            """
+            UPDATE service_customers
+            SET    organization_id = %(new_id)s, made_name = NULL, vendor_setup = '{}', customer_paused_at = NULL,
+                   access = 'members', shares_directory = false, groups = '{}', hidden = false
+            WHERE  organization_id = %(organization_id)s AND id = %(customer_id)s
+            """,
+        ):
+            self._connection.execute_later(statement, values)

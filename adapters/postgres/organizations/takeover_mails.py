@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from adapters.postgres.organizations.made_credentials import label_of
+from adapters.postgres.organizations.departures import label_of
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.takeover_mails import DatedThing, Recipient, RecordedChange

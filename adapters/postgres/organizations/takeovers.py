@@ -20,7 +20,7 @@ from core.audit.audit_log import KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
 from core.audit.browser import API_KEY, SCIM_TOKEN
 from core.events.actions import AuditAction
 from core.ids import first_id_since
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.organizations import ADMIN, MEMBER, OWNER, Membership
 from core.organizations.takeovers import (
     Act,
     Acting,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from adapters.postgres.organizations.made_credentials import VALID, label_of
+from adapters.postgres.organizations.departures import VALID, label_of
 from adapters.postgres.transaction import Aggregate
-from core.organizations.made_credentials import MadeCredentialKind
+from core.organizations.departures import MadeCredentialKind
 from core.platform.left_credentials import KeptCredential
 
 # The maker of a token or key is forgotten with the account; of the other kinds none may have been recorded.

@@ -18,7 +18,7 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.audit.chain import DETAIL
 from core.credentials.mfa_events import MfaEvent
 from core.deletions import AgedRows
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.privacy.anonymization import Affiliation, Anonymous, Subject, without_addresses
 from core.sessions.mfa_methods import MfaMethods
 

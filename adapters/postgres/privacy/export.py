@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters.postgres.admissions import is_membership
 from adapters.postgres.log_ids import kept_values
 from adapters.postgres.transaction import Aggregate
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.privacy.export import (
     ExportedAdmission,
     ExportedAssignment,

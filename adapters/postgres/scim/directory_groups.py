@@ -12,9 +12,9 @@ from adapters.postgres.transaction import Aggregate
 from core.deletions import AgedRows
 from core.ids import FIRST_ID
 from core.organizations.authority import Authority
-from core.organizations.takeover_acts import KEPT_FOR
+from core.organizations.takeover_credentials import KEPT_FOR
 from core.positions import Position
-from core.scim.directory_group_filters import GroupSearch
+from core.scim.directory_group_patches import GroupSearch
 from core.scim.directory_groups import GroupsPage, PersonInGroup
 from core.scim.group_resources import ID_IN_FORM, Group
 

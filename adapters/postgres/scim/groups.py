@@ -8,12 +8,12 @@ from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
 from core.ids import FIRST_ID
-from core.organizations.memberships import Membership
+from core.organizations.organizations import Membership
 from core.parts import in_parts
 from core.scim.group_resources import ID_IN_FORM, Group
 from core.scim.groups import GroupMember
 from core.scim.kept_members import NamedMember
-from core.scim.welcome import NewMember
+from core.scim.users import NewMember
 
 FIND: Final = """
     SELECT    o.id, o.name AS display_name, o.created_at, greatest(o.updated_at, t.changed_at) AS updated_at,

@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.authority import Authority
-from core.organizations.internal_places import MadeThrough
+from core.organizations.organizations import MadeThrough
 from core.prefixed_tokens import PrefixedToken
 from core.scim.tokens import ScimCaller, ScimToken
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from adapters.postgres.known_accounts import NAMED_ACCOUNT
 from adapters.postgres.transaction import Aggregate
-from core.organizations.takeover_acts import KEPT_FOR
+from core.organizations.takeover_credentials import KEPT_FOR
 from core.service_api.users import ServiceUsersPage
 from core.services.api_keys import ServiceCaller
 from core.services.user_metadata import ServiceUser

@@ -9,7 +9,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.organizations import BUILT_IN_ROLES
 from core.services.assignments import Assignment, SubjectKind
 from core.services.services import Service
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.organizations.memberships import MembershipStatus
+from core.organizations.organizations import MembershipStatus
 from core.organizations.relations import ServiceRelation
 from core.positions import BEGIN, Position
 from core.services.grants import Grantee, GrantsPage, ServiceGrant

@@ -15,7 +15,7 @@ from adapters.postgres.sessions.callers import (
     live_at,
     refreshable_row,
 )
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.parts import ROWS_AT_ONCE_MAX
 from core.sessions.confinement import Confinement
 from core.sessions.refresh import Refreshable

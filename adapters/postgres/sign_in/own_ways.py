@@ -8,7 +8,7 @@ from uuid import UUID
 from adapters.postgres.domains_in_force import in_force_at
 from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, IS_OF_OWNER, OF_USER
 from adapters.postgres.transaction import Aggregate
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.sign_in.own_ways import NamedConnection
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from core.sign_in.upstream import flows
 from core.sign_in.upstream.flows import SignInOver, UpstreamSignIn
 
 if TYPE_CHECKING:
-    from core.organizations.internal_places import InternalPlace
+    from core.organizations.organizations import InternalPlace
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(minutes=10)

@@ -20,8 +20,7 @@ from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
-from core.organizations.internal_places import InternalPlace
-from core.organizations.organizations import Organization
+from core.organizations.organizations import InternalPlace, Organization
 from core.services.services import Service, ServiceUnknown
 from core.sessions import security_profiles
 from core.sign_in import browser_returns

@@ -11,9 +11,7 @@ from core.errors import ErrorCode, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles, members
-from core.organizations.internal_places import InternalPlace
-from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, Membership
-from core.organizations.organizations import Organization
+from core.organizations.organizations import BUILT_IN_ROLES, MEMBER, InternalPlace, Membership, Organization
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import IdentityContext
 from core.sign_in.reasons import SignInReason

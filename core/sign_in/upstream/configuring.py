@@ -20,7 +20,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import management
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.management import OrganizationSettings
-from core.organizations.memberships import MEMBER
+from core.organizations.organizations import MEMBER
 from core.outbound import Network
 from core.sign_in.upstream import checks, connections, domain_routes
 from core.sign_in.upstream.checks import CheckedChange, ConnectionChangedMeanwhile, ConnectionToCheck

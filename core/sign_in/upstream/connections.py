@@ -17,7 +17,7 @@ from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations import group_roles
 from core.organizations.access import Operation, authorize
-from core.organizations.made_credentials import MadeCredentialKind, record_maker
+from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network
 from core.sign_in.upstream import at_once, changes, connection_fields, setup_states
 from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord, ConnectionType

@@ -10,7 +10,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize_and_lock
-from core.organizations.memberships import BUILT_IN_ROLES, MEMBER
+from core.organizations.organizations import BUILT_IN_ROLES, MEMBER
 from core.wording import Wording
 
 if TYPE_CHECKING:

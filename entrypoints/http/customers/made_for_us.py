@@ -20,7 +20,7 @@ from core.customers.made_for_us import (
 )
 from core.customers.products import SignInTooOld
 from core.organizations.access import Operation
-from core.organizations.internal_places import MadeThrough
+from core.organizations.organizations import MadeThrough
 from core.scim.tokens import TooManyTokens
 from core.sign_in.upstream.connections import TooManyConnections
 from entrypoints.http.customers.products import ProductService, ProductVendor

@@ -26,7 +26,7 @@ from core.invitations.invitations import (
     SentInvitation,
 )
 from core.organizations.access import Operation
-from core.organizations.creation import AddressNotVerified
+from core.organizations.management import AddressNotVerified
 from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
 from entrypoints.web.input.decoding import Paged

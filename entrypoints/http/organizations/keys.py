@@ -9,11 +9,11 @@ from core.organizations import keys
 from core.organizations.access import Capability, Operation
 from core.organizations.keys import (
     LIFETIME_DAYS_MAX,
+    MadeByKey,
     OrganizationKey,
     OrganizationKeyUnknown,
     TooManyOrganizationKeys,
 )
-from core.organizations.made_by_keys import MadeByKey
 from entrypoints.web.input.decoding import Query, Sliced
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call

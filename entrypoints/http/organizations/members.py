@@ -9,7 +9,7 @@ from core.errors import BadRequest
 from core.organizations import members
 from core.organizations.access import Operation
 from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown, RoleOfRule
-from core.organizations.memberships import Membership, MembershipStatus, RoleSource
+from core.organizations.organizations import Membership, MembershipStatus, RoleSource
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.bodies import Message
 from entrypoints.web.serving.calls import Call

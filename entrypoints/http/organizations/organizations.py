@@ -5,18 +5,19 @@ from typing import Annotated
 import msgspec
 
 from core.errors import BadRequest, OrganizationNotActive
-from core.organizations import creation, deletion, management, members, selection
+from core.organizations import deletion, management, members
 from core.organizations.access import Operation
-from core.organizations.creation import (
+from core.organizations.management import (
     AddressNotVerified,
     CreatedOrganization,
+    OrganizationDetails,
+    OrganizationMembership,
+    OrganizationSettings,
     PersonSummary,
     SlugTaken,
     TooManyPending,
 )
-from core.organizations.management import OrganizationDetails, OrganizationMembership, OrganizationSettings
-from core.organizations.memberships import MembershipStatus
-from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, Organization
+from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, MembershipStatus, Organization
 from core.organizations.session_strength import DeviceTrustedTooLongAgo, SecondFactorRequired
 from entrypoints.http.organizations.members import MembershipRecord
 from entrypoints.shared.sessions.token_answers import Tokens, signed
@@ -79,7 +80,7 @@ async def create_organization(call: Call, body: OrganizationCreation) -> Created
     Unless the installation approves organizations automatically, it is pending until a platform owner approves it.
     """
     is_welcome = call.installation.settings.auto_approve
-    created = await call.transact(creation.create, body.slug, body.name, is_welcome=is_welcome)
+    created = await call.transact(management.create, body.slug, body.name, is_welcome=is_welcome)
     return CreatedOrganizationRecord.of(
         created, membership=MembershipRecord.of(created.membership, status=MembershipStatus.ACTIVE)
     )
@@ -155,7 +156,7 @@ async def select_organization(call: Call, slug: str) -> SelectedOrganization:
     The session leaves its previous organization. A session with a service cannot select one. The refresh token is
     replaced, so store the new one.
     """
-    selected = await call.transact(selection.select, slug)
+    selected = await call.transact(management.select, slug)
     tokens = signed(call, selected.grant)
     return SelectedOrganization(
         user=selected.user,

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.organizations.access import Operation
-from core.organizations.memberships import MembershipStatus
+from core.organizations.organizations import MembershipStatus
 from core.scim import directory_groups
 from core.scim.refusals import ResourceUnknown
 from entrypoints.web.input.decoding import Paged

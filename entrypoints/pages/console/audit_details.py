@@ -6,7 +6,7 @@ A name or a value that is not here, such as one of a later version, is shown as 
 from collections.abc import Mapping
 from typing import Final
 
-from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from core.organizations.organizations import ADMIN, MEMBER, OWNER
 from entrypoints.pages.events.actions import ADOPTED, CHANGES, RULES, SETUP_LINKS
 from entrypoints.pages.frame.languages import marked
 

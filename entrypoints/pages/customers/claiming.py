@@ -11,7 +11,7 @@ import msgspec
 from core.customers import claiming
 from core.customers.claiming import Claimable, ClaimOfOther, ClaimUnusable, OutsideMailDomain, SetupPart
 from core.errors import BadRequest, Forbidden, Refusal
-from core.organizations.creation import SlugTaken, TooManyPending
+from core.organizations.management import SlugTaken, TooManyPending
 from core.rate_limits import RateLimit
 from core.text import slug_of_name
 from entrypoints.pages.console.frame import page_of

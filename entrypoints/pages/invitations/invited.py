@@ -8,16 +8,16 @@ import msgspec
 import trio
 
 from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refusal
-from core.invitations import address_lists, answers, bulk_invitations, included, invitations, invited
+from core.invitations import answers, bulk_invitations, included, invitations, invited
 from core.invitations.acceptance import CANNOT_JOIN
-from core.invitations.address_lists import TypedList
+from core.invitations.bulk_invitations import TypedList
 from core.invitations.invitations import InvitationStatus
 from core.invitations.invited import InvitationNotWaiting, ListedInvitation
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, TooManyJobs, too_many_rows
-from core.organizations.memberships import MEMBER, OWNER
+from core.organizations.organizations import MEMBER, OWNER
 from core.text import MESSAGE_CHARACTERS_MAX
 from entrypoints.pages.console.frame import (
     ConsoleListQuery,
@@ -146,7 +146,7 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
     # Repeated lines count here, so that the list that is read is bounded.
     if form.emails.count("\n") > ROWS_MAX:
         raise too_many_rows()
-    typed = await trio.to_thread.run_sync(address_lists.read, form.emails, limiter=_THREADS)
+    typed = await trio.to_thread.run_sync(bulk_invitations.read, form.emails, limiter=_THREADS)
     wanted = [*typed.lines, *typed.addresses]
     if not wanted:
         raise BadRequest.of_field("emails", "Enter at least one address.")
@@ -156,7 +156,7 @@ async def invite_many(call: Call, org_slug: str, form: InvitationsForm) -> PageO
         job_id = await call.transact(bulk_jobs.begin, org_slug, JobKind.INVITATIONS_SEND, rows, details)
         return after(f"{page_of_jobs(org_slug)}/{job_id}", "job-begun")
     results = [(one, await _invite(call, org_slug, one, form, typed.called.get(one))) for one in wanted]
-    refused = [address_lists.written(one, typed.called.get(one)) for one, problem in results if problem]
+    refused = [bulk_invitations.written(one, typed.called.get(one)) for one, problem in results if problem]
     if not refused and not typed.repeated and not typed.names:
         return after(f"{page_of(org_slug)}/people/invited", "invited")
     # What was refused is kept, to be corrected and sent again.

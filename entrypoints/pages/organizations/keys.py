@@ -11,10 +11,10 @@ from core.organizations import keys
 from core.organizations.access import Capability, Operation, authorize
 from core.organizations.keys import (
     LIFETIME_DAYS_MAX,
+    MadeByKeyKind,
     OrganizationKeyUnknown,
     TooManyOrganizationKeys,
 )
-from core.organizations.made_by_keys import MadeByKeyKind
 from core.sessions.shown_secrets import ToShow
 from core.tables import PartialTable
 from core.wording import Wording
@@ -24,7 +24,7 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.organizations.access import CAPABILITIES, capability_boxes, chosen_capabilities
+from entrypoints.pages.organizations.roles import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.web.serving.answers import see_other
 from entrypoints.web.serving.browsers import ProtectedForm, recent

@@ -9,7 +9,7 @@ from core.errors import BadRequest, Forbidden, OrganizationNotActive, Refusal
 from core.organizations import management, members, people
 from core.organizations.access import Operation
 from core.organizations.management import OrganizationRenamed, OrganizationSettings
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from entrypoints.pages.console.frame import CONSOLE, Program, after, console_page, opened, page_of
 from entrypoints.pages.console.metadata import MetadataForm, metadata_values
 from entrypoints.pages.frame.forms import DoneQuery

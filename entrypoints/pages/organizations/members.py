@@ -11,7 +11,7 @@ from core.errors import BadRequest, Refusal
 from core.organizations import members, people, roles
 from core.organizations.access import Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, ListChanged, TooManyJobs
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from entrypoints.pages.console.bulk_actions import CHOSEN_MAX, attempted, each_once
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.frame.languages import marked, translated

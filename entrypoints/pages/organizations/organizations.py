@@ -12,9 +12,9 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, 
 from core.invitations import answers
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
 from core.invitations.answers import InvitationUnknown
-from core.organizations import creation, deletion, management, members, overview
+from core.organizations import deletion, management, members, overview
 from core.organizations.access import Operation
-from core.organizations.creation import AddressNotVerified, SlugTaken
+from core.organizations.management import AddressNotVerified, SlugTaken
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.overview import Overview
 from core.organizations.standing import Standing
@@ -206,7 +206,7 @@ async def create_my_organization(call: Call, form: NewOrganizationForm) -> PageO
     """Create an organization; programs use `POST /api/organizations`."""
     is_welcome = call.installation.settings.auto_approve
     created = await call.transact(
-        creation.create, form.slug.strip() or slug_of_name(form.name), form.name, is_welcome=is_welcome
+        management.create, form.slug.strip() or slug_of_name(form.name), form.name, is_welcome=is_welcome
     )
     if form.approve and not is_welcome and await call.read(console.decides):
         await call.transact(

@@ -11,8 +11,8 @@ from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations import members, people, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.members import AssignedRoleUnknown, MemberChanged, MemberUnknown, RoleOfRule
-from core.organizations.memberships import MEMBER as MEMBER_ROLE
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import MEMBER as MEMBER_ROLE
+from core.organizations.organizations import OWNER
 from core.organizations.people import ListedMember, MemberSource
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (

@@ -11,7 +11,7 @@ from core.errors import BadRequest, Refusal
 from core.organizations import link_callers
 from core.organizations.access import Operation, authorize
 from core.organizations.link_callers import Part, SetupLinkDead
-from core.organizations.memberships import MEMBER
+from core.organizations.organizations import MEMBER
 from core.scim import log, tokens
 from core.scim.log import AskedCalls, ProvisioningLogEntry
 from core.scim.tokens import NAME_BY_LINK, FoundGroups, ScimTokenUnknown, TooManyTokens

@@ -1,7 +1,7 @@
 """The page on which a user who is signed in chooses the organization to work in."""
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.organizations import management, selection
+from core.organizations import management
 from core.organizations.organizations import Organization
 from core.organizations.session_strength import SecondFactorRequired
 from entrypoints.pages.frame import returns
@@ -52,7 +52,7 @@ async def choose_organization(call: Call, form: ChoiceForm) -> PageOrRedirect:
     if call.custom_host is not None and form.org_slug != call.custom_host.organization_slug:
         raise NotFound("There is no such organization at this address.")
     try:
-        await call.transact(selection.select, form.org_slug)
+        await call.transact(management.select, form.org_slug)
     except SecondFactorRequired:
         if call.custom_host is not None:
             # The page of the refusal leads to the base URL, the only place with pages of the account.

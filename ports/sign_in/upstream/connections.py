@@ -10,7 +10,7 @@ from uuid import UUID
 from core.accounts.single_sign_on import RequiredConnection
 from core.deferred import Deferred
 from core.key_certificates import SamlCertificate, SamlSigningKey
-from core.organizations.internal_places import MadeThrough
+from core.organizations.organizations import MadeThrough
 from core.secrets import Secret
 from core.sign_in.upstream.changes import PublishedMetadata
 from core.sign_in.upstream.connection_keys import EndingKey

@@ -13,7 +13,7 @@ from adapters.gateways import failures
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.mail_texts import LIFETIMES, MailTexts
 from core.mail.mail import MailMessage, MailTemplate, RenderedMail
-from core.organizations.made_credentials import SEPARATOR, MadeCredential, MadeCredentialKind
+from core.organizations.departures import SEPARATOR, MadeCredential, MadeCredentialKind
 from entrypoints.pages.frame.languages import LANGUAGES, Language
 from tests.adapters.mail.texts import template_names, tree
 

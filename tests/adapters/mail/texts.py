@@ -14,8 +14,8 @@ from adapters.gateways import mail_texts
 from adapters.gateways.mail_renderer import FILTERS, TEMPLATES_FOLDER
 from core.credentials.user_agents import UNKNOWN
 from core.mail.mail import NEUTRAL_NAMES
-from core.organizations.made_credentials import MadeCredentialKind
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.departures import MadeCredentialKind
+from core.organizations.organizations import BUILT_IN_ROLES
 from core.organizations.takeover_mails import KINDS as TAKEOVER_KINDS
 
 FUNCTIONS = {"_", "gettext", "ngettext"}

@@ -18,7 +18,7 @@ from core.organizations import access
 from core.organizations.access import Capability
 from core.organizations.authority import Authority
 from core.organizations.group_roles import SCIM, may_set
-from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.organizations import BUILT_IN_ROLES
 from tests.world.builder import Builder
 
 CUSTOM: Final[Mapping[str, Sequence[str]]] = {

@@ -27,7 +27,7 @@ from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
 from core.organizations import members, ownership, roles
-from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.organizations.organizations import ADMIN, MEMBER, OWNER, Membership
 from core.positions import BEGIN, Position
 from core.sessions.origins import BACKGROUND
 from tests.clock import SettableClock

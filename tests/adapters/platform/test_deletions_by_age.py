@@ -23,7 +23,7 @@ from core.deletions import AgedRows
 from core.ids import first_id_at
 from core.key_certificates import SamlCertificate
 from core.mail import mail as mails
-from core.organizations.takeover_acts import KEPT_FOR as ACTS_KEPT_FOR
+from core.organizations.takeover_credentials import KEPT_FOR as ACTS_KEPT_FOR
 from core.platform import ended_organizations, housekeeping
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.invitations.address_lists import TypedList, read, written
+from core.invitations.bulk_invitations import TypedList, read, written
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyzÄöß-'.", min_size=1, max_size=12)
 ADDRESSES = st.builds(

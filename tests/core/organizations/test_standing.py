@@ -7,8 +7,7 @@ import pytest
 
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.organizations.management import OrganizationMembership
-from core.organizations.memberships import Membership, MembershipStatus
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import Membership, MembershipStatus, OrganizationStatus
 from core.organizations.standing import Standing
 from core.organizations.tiers import Tier
 from core.services.services import Service

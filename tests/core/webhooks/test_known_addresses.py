@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from core.attempts import Attempt
-from core.webhooks.known_addresses import with_addresses, without_addresses
+from core.webhooks.events import with_addresses, without_addresses
 
 ORGANIZATION = UUID(int=1)
 ADA, EVE = UUID(int=2), UUID(int=3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from core.customers.customers import OFFERS_MAX, OFFERS_WINDOW
 from core.customers.made_customers import UNCLAIMED_MAX
-from core.organizations import creation
+from core.organizations import management
 from core.organizations.organizations import Organization
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer, serving, with_mail_limits
@@ -187,7 +187,7 @@ async def test_a_random_slug_that_is_taken_is_drawn_again(trade: Trade) -> None:
     drawing = replace(database, tools=replace(database.tools, randomness=randomness))
 
     def add(uow: UnitOfWork) -> Organization:
-        return creation.add_unclaimed(uow, creation.new_organization(uow, "", "Globex"))
+        return management.add_unclaimed(uow, management.new_organization(uow, "", "Globex"))
 
     assert (await drawing.transact(add)).slug == "c-bbbbbbbb"
     assert trade.world.value("SELECT is_unclaimed FROM organizations WHERE slug = 'c-bbbbbbbb'") is True

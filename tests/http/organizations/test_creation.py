@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.organizations.creation import PENDING_MAX, RESERVED_SLUGS
+from core.organizations.management import PENDING_MAX, RESERVED_SLUGS
 from entrypoints.settings import Settings
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of

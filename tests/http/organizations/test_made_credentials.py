@@ -10,7 +10,7 @@ import pytest
 from core.made_things import MadeKind
 from core.mail.limits import MailLimit
 from core.mail.mail import BY_ORGANIZATION, MailTemplate
-from core.organizations.made_credentials import LISTED_MAX, SEPARATOR
+from core.organizations.departures import LISTED_MAX, SEPARATOR
 from entrypoints import capabilities
 from entrypoints.web.serving.access_policies import CredentialKind
 from tests.application import Answer

@@ -13,8 +13,7 @@ from core.billing.provider import BillingMode
 from core.billing.subscriptions import Source
 from core.customers.products import SETTINGS, ProductAccess
 from core.customers.relations import CustomerSide
-from core.organizations.memberships import BUILT_IN_ROLES
-from core.organizations.organizations import Organization, OrganizationStatus
+from core.organizations.organizations import BUILT_IN_ROLES, Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
 from core.services.customer_rules import Admission
 from core.services.plans import Plan

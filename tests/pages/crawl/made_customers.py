@@ -7,8 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.customers.claiming import SetupPart
-from core.organizations.internal_places import MadeThrough
-from core.organizations.organizations import OrganizationStatus
+from core.organizations.organizations import MadeThrough, OrganizationStatus
 from core.secrets import hash_token
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.setup_states import ConnectionSetupState

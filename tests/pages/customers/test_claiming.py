@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.organizations.creation import PENDING_MAX
+from core.organizations.management import PENDING_MAX
 from tests.application import Answer
 from tests.concurrency import at_once
 from tests.shown_text import shows

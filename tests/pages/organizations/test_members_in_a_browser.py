@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from core.organizations.organizations import ADMIN, MEMBER, OWNER
 from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site, sign_in
 from tests.browser import Site, Watched

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from core.organizations.access import Capability
-from entrypoints.pages.organizations.access import CAPABILITIES
+from entrypoints.pages.organizations.roles import CAPABILITIES
 from tests.application import Answer
 from tests.shown_text import shows
 from tests.world.team import Team

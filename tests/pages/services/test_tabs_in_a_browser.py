@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.sessions.signing_keys import KeyPair
 from tests.account_site import running_site, sign_in
 from tests.browser import Site, Watched

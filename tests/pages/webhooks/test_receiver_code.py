@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from entrypoints.pages.webhooks.receiver_code import RECEIVER
+from entrypoints.pages.webhooks.webhooks import RECEIVER
 from tests.world.hooks import Hooks
 
 LINES_MAX = 15

@@ -16,13 +16,13 @@ from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.driver.connection import RawConnection
 from core.attempts import Attempt
-from core.organizations.memberships import ADMIN, OWNER
+from core.organizations.organizations import ADMIN, OWNER
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyPair
 from core.webhooks import deliveries
 from core.webhooks.deliveries import DueDelivery, LeasedWebhook
 from core.webhooks.webhooks import SigningSecrets
-from entrypoints.pages.webhooks.receiver_code import RECEIVER
+from entrypoints.pages.webhooks.webhooks import RECEIVER
 from entrypoints.settings import Settings
 from tests.account_site import running_site, sign_in
 from tests.browser import Site, Watched

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from adapters.postgres.key_certificates import KeyCertificates
 from core.key_certificates import SamlCertificate, SamlSigningKey
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER
 from core.secrets import Secret
 from core.sign_in.upstream.connection_keys import EndingKey
 

@@ -12,8 +12,7 @@ from adapters.postgres.driver.columns import assignments, columns, placeholders,
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_WORKING
 from adapters.postgres.transaction import Aggregate
-from core.organizations.internal_places import MadeThrough
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER, MadeThrough
 from core.secrets import Secret
 from core.sign_in.upstream.changes import PublishedMetadata
 from core.sign_in.upstream.connections import ConnectionRecord, ConnectionType

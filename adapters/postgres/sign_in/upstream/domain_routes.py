@@ -11,8 +11,7 @@ from adapters.postgres.domains_in_force import IN_FORCE, PROVED, in_force_at
 from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from core.accounts.single_sign_on import RequiredConnection
-from core.organizations.internal_places import MadeThrough
-from core.organizations.memberships import OWNER
+from core.organizations.organizations import OWNER, MadeThrough
 from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
 
 if TYPE_CHECKING:

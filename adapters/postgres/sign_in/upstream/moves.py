@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters.postgres.accounts.own_accounts import BELONGS_ELSEWHERE
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.transaction import Aggregate
-from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from core.organizations.organizations import ADMIN, MEMBER, OWNER
 from core.sign_in.upstream.moves import Arriving
 
 # What counts of a user `u`, with their membership `m` if there is one: `core/sign_in/upstream/at_once.py` says it of a
