@@ -15,7 +15,7 @@ import structlog
 import trio
 
 from actors.periods import PeriodicActor, PeriodicConnections
-from core.billing import cancellations, reconciliation
+from core.billing import reconciliation
 from core.billing.provider import BillingFailed, BillingRateLimited
 from core.billing.reconciliation import Batch, DueSubscription
 from ports.mailboxes import Changed, Figure, WorkKind
@@ -77,7 +77,7 @@ class BillingReconciler(PeriodicActor):
         """End the subscriptions whose user, service or organization is gone; a failure is tried again later."""
         for _ in range(CANCELLATIONS_MAX):
             self.box.take()
-            subscription_id = await self._database.transact(cancellations.claim, self._gateway.mode)
+            subscription_id = await self._database.transact(reconciliation.claim_cancellation, self._gateway.mode)
             if subscription_id is None:
                 return
             try:
@@ -87,7 +87,7 @@ class BillingReconciler(PeriodicActor):
             except BillingFailed:
                 log.warning("billing.cancellation_failed", billing_subscription_id=subscription_id)
             else:
-                await self._database.transact(cancellations.record, subscription_id)
+                await self._database.transact(reconciliation.record_cancellation, subscription_id)
                 log.info("billing.cancelled", billing_subscription_id=subscription_id)
             await trio.sleep(PAUSE_SECONDS)
 

@@ -27,7 +27,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
             "storage of what several capabilities of the core use": (
                 "accounts/known_ids",
                 "openid/single_uses",
-                "services/verified_domains",
                 "sessions/unfinished_sign_ins",
                 "sign_in/upstream/provider_sessions",
             ),
@@ -38,7 +37,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "saml/configurations",
             ),
             "statements that several modules use": (
-                "billing/facts",
                 "mail/mail_dues",
                 "webhooks/new_deliveries",
             ),
@@ -103,7 +101,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "audit/receiver_kinds",
                 "saml/application_kinds",
                 "scim/directory_kinds",
-                "services/kinds",
                 "sign_in/upstream/product_kinds",
                 "sign_in/upstream/provider_kinds",
             ),

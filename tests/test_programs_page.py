@@ -11,7 +11,7 @@ from core.services.services import ServiceType
 from entrypoints import capabilities
 from entrypoints.pages.console.recipes import RECIPES
 from entrypoints.pages.console.recipes.recipe import FilledRecipe, Recipe
-from entrypoints.pages.services.kinds import kind_of
+from entrypoints.pages.services.connecting import kind_of
 from tests.documents import MANUAL, anchor
 
 PAGE: Final = MANUAL / "programs.md"

@@ -15,7 +15,7 @@ import trio
 from adapters.gateways.failures import PROVIDER, reason_of
 from adapters.gateways.outbound import Observed, unobserved
 from adapters.gateways.stripe_requests import StripeAnswer, StripeRequests
-from core.billing import provider_objects
+from core.billing import provider
 from core.billing.provider import (
     BillingFailed,
     BillingMode,
@@ -97,13 +97,13 @@ class StripeGateway:
         answer = await self._requests.get(f"/v1/subscriptions/{quote(subscription_id, safe='')}")
         if answer.body is None:
             return None
-        facts = provider_objects.subscription_facts(answer.body)
+        facts = provider.subscription_facts(answer.body)
         if facts.status is None or _id(answer) != subscription_id:
             raise _unusable("a subscription")
         # The state may be older than the answer by as much as the request took.
         took = timedelta(seconds=trio.current_time() - began_at)
         return ReadSubscription(
-            customer_id=provider_objects.reference(answer.body.get("customer")),
+            customer_id=provider.reference(answer.body.get("customer")),
             facts=facts,
             as_of=(answer.answered_at or self._clock()) - took - CLOCK_MARGIN,
         )
@@ -114,7 +114,7 @@ class StripeGateway:
 
 
 def _id(answer: StripeAnswer) -> str:
-    found = provider_objects.reference(answer.body)
+    found = provider.reference(answer.body)
     if found is None:
         raise _unusable("an id")
     return found

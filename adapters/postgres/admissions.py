@@ -1,6 +1,6 @@
 """What vendors have for their customers among what is an organization's own, as parts of other statements.
 
-It belongs to internal organizations (`core/customers/internal_organizations.py`), which no person sees. What reads one
+It belongs to internal organizations (`core/customers/setup_callers.py`), which no person sees. What reads one
 organization by its id needs none of these parts: an internal one is read so by what acts in it alone. What reads by a
 person, a domain or a slug, or lists organizations, leaves it out. Where an admission counts like a membership, a
 statement has none of these parts either, and `tests/adapters/statements/test_admissions.py` says why.

@@ -23,11 +23,11 @@ from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.audit.siem_sign_ins import PostgresSiemSignIns
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
 from adapters.postgres.audit.sign_in_log import PostgresSignInLog
-from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
 from adapters.postgres.billing.own_subscriptions import PostgresSubscriptionsOfUser
+from adapters.postgres.billing.reconciliation import PostgresBillingCancellations
 from adapters.postgres.billing.sandbox import PostgresSandbox
 from adapters.postgres.billing.subscriptions import PostgresBillingSubscriptions
 from adapters.postgres.credentials.devices import PostgresDevices
@@ -40,15 +40,14 @@ from adapters.postgres.customers.customers import PostgresServiceCustomers
 from adapters.postgres.customers.found_customers import PostgresFoundCustomers
 from adapters.postgres.customers.found_products import PostgresFoundProducts
 from adapters.postgres.customers.group_rules import PostgresCustomerGroupRules
+from adapters.postgres.customers.made_customers import PostgresEndedCustomers
 from adapters.postgres.customers.made_for_us import PostgresMadeForUs
-from adapters.postgres.customers.my_applications import PostgresMyApplications
-from adapters.postgres.customers.own_customers import PostgresOwnCustomers
+from adapters.postgres.customers.my_applications import PostgresMyApplications, PostgresOwnCustomers
 from adapters.postgres.customers.people import PostgresCustomerPeople
 from adapters.postgres.customers.people_events import PostgresPeopleEvents
 from adapters.postgres.customers.product_sign_ins import PostgresProductSignIns
 from adapters.postgres.customers.products import PostgresProducts
 from adapters.postgres.customers.refused_sign_ins import PostgresRefusedSignIns
-from adapters.postgres.customers.restoration import PostgresEndedCustomers
 from adapters.postgres.customers.service_settings import PostgresServiceRoleUses
 from adapters.postgres.customers.setup_links import PostgresCustomerSetupLinks
 from adapters.postgres.customers.setup_progress import PostgresCustomerSetupProgresses
@@ -131,19 +130,16 @@ from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.services.assignments import PostgresServiceAssignments
-from adapters.postgres.services.end_users import PostgresEndUsers
+from adapters.postgres.services.end_users import PostgresEndUsers, PostgresFoundEndUsers
 from adapters.postgres.services.first_sign_ins import PostgresFirstSignIns
-from adapters.postgres.services.found_end_users import PostgresFoundEndUsers
 from adapters.postgres.services.found_services import PostgresFoundServices
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.problems import PostgresClientProblems
 from adapters.postgres.services.sales import PostgresSalesBook
-from adapters.postgres.services.services import PostgresServices
-from adapters.postgres.services.sold_subscriptions import PostgresSoldSubscriptions
-from adapters.postgres.services.subscriptions import PostgresSubscriptions
+from adapters.postgres.services.services import PostgresServices, PostgresVerifiedDomains
+from adapters.postgres.services.subscriptions import PostgresSoldSubscriptions, PostgresSubscriptions
 from adapters.postgres.services.user_metadata import PostgresServiceUserMetadata
-from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
 from adapters.postgres.services.workloads import PostgresWorkloads
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
 from adapters.postgres.sessions.callers import PostgresCallers

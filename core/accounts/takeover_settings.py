@@ -22,8 +22,7 @@ from core.organizations.takeovers import REASON, Act, Acting, MadeThing
 from core.parts import ROWS_AT_ONCE_MAX
 from core.services import admission
 from core.services.assignments import Assignment
-from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole
-from core.services.services import Service, ServiceType
+from core.services.services import Admission, CustomerPolicy, Individuals, Service, ServiceRole, ServiceType
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
 from core.sessions.signature_algorithms import SignatureAlgorithm

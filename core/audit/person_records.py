@@ -21,8 +21,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import people
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.organizations.people import ListedMember
-from core.services.end_users import EndUserUnknown
-from core.services.found_end_users import ListedEndUser
+from core.services.end_users import EndUserUnknown, ListedEndUser
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.sign_ins import Scope, SignIn, SignInConnection, SignInOrganization, SignInService
 

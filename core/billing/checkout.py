@@ -15,8 +15,7 @@ from uuid import UUID
 
 from core.billing import customers, subscriptions
 from core.billing.customers import CustomerCreation
-from core.billing.provider import BillingFailed, BillingMode, CheckoutOrder
-from core.billing.provider_objects import SubscriptionBinding
+from core.billing.provider import BillingFailed, BillingMode, CheckoutOrder, SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize

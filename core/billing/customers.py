@@ -15,9 +15,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.billing.provider import BillingMode
+from core.billing.provider import BillingMode, SubscriptionBinding, customer_metadata
 from core.billing.provider_events import BillingEvent, Effect
-from core.billing.provider_objects import SubscriptionBinding, customer_metadata
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from core.billing.provider import Facts
 from core.billing.provider_events import Effect
-from core.billing.provider_objects import Facts
 from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE, SubscriptionStatus
 from core.tables import PartialTable

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.billing.histories import HistoryEntry
+from core.billing.provider import SubscriptionBinding
 from core.billing.provider_events import Effect
-from core.billing.provider_objects import SubscriptionBinding
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any, Final, cast
 from uuid import UUID
 
-from core.billing import provider_objects
-from core.billing.provider_objects import NOTHING, Facts, Object, reference
+from core.billing import provider
+from core.billing.provider import NOTHING, Facts, Object, reference
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.tables import PartialTable
@@ -95,7 +95,7 @@ def parse(event: object) -> BillingEvent:
         raise EventInvalid
     given = cast("Object", event)
     data = given.get("data")
-    event_id, occurred_at = reference(given.get("id")), provider_objects.time_of(given.get("created"))
+    event_id, occurred_at = reference(given.get("id")), provider.time_of(given.get("created"))
     event_type = reference(given.get("type"))
     if event_id is None or event_type is None or occurred_at is None or not isinstance(data, Mapping):
         raise EventInvalid
@@ -130,19 +130,19 @@ def _of_subscription(subscription: Object) -> dict[str, Any] | None:
     return {
         "subscription_id": subscription_id,
         "customer_id": reference(subscription.get("customer")),
-        "facts": provider_objects.subscription_facts(subscription),
+        "facts": provider.subscription_facts(subscription),
     }
 
 
 def _of_invoice(invoice: Object) -> dict[str, Any] | None:
     # An invoice without a subscription does not concern us.
-    subscription_id = provider_objects.invoice_subscription(invoice)
+    subscription_id = provider.invoice_subscription(invoice)
     if subscription_id is None:
         return None
     return {
         "subscription_id": subscription_id,
         "customer_id": reference(invoice.get("customer")),
-        "facts": provider_objects.invoice_facts(invoice),
+        "facts": provider.invoice_facts(invoice),
         "invoice_url": _web_address(invoice.get("hosted_invoice_url")),
     }
 
@@ -154,7 +154,7 @@ def _of_session(session: Object, _data: Object) -> dict[str, Any] | None:
     return {
         "subscription_id": subscription_id,
         "customer_id": reference(session.get("customer")),
-        "facts": provider_objects.session_facts(session),
+        "facts": provider.session_facts(session),
     }
 
 
@@ -164,11 +164,11 @@ def _of_customer(customer: Object, _data: Object) -> dict[str, Any] | None:
         return None
     return {
         "customer_id": customer_id,
-        "payment_method": provider_objects.default_payment_method_of(customer),
+        "payment_method": provider.default_payment_method_of(customer),
         "profile": CustomerProfile(
-            organization_id=provider_objects.organization_of(customer),
-            name=provider_objects.text(customer.get("name")),
-            email=provider_objects.text(customer.get("email")),
+            organization_id=provider.organization_of(customer),
+            name=provider.text(customer.get("name")),
+            email=provider.text(customer.get("email")),
         ),
     }
 

@@ -1,7 +1,11 @@
-"""Reconciliation: reads subscriptions from the provider whose events may be lost or have no order.
+"""Reconciliation: reads subscriptions from the provider whose events may be lost or have no order, or ends them there.
 
 A subscription is due when its period has ended, when it had no event for long, or when two events of one second left
 its state open. One replica at a time reads the subscriptions of an organization: it leases the organization's customer.
+
+A subscription is ended at the provider when its user, service or organization is gone, so that charges stop. The
+transaction that removes it queues its end: a trigger for deleted rows, `queue` for an anonymized account and for a
+purchase that can no longer be delivered. The reconciler asks the provider afterwards, at least once.
 """
 
 from __future__ import annotations
@@ -84,3 +88,17 @@ def record_failure(uow: UnitOfWork, due: DueSubscription) -> None:
 def record_unknown(uow: UnitOfWork, due: DueSubscription) -> None:
     """Read the subscription again later, although the provider does not know it; that changes nothing."""
     uow.billing_subscriptions.postpone(due.id, until=uow.now + UNKNOWN_RETRY)
+
+
+# The reconciler asks the provider again so long after a failure or a crash.
+CANCELLATION_RETRY: Final = timedelta(minutes=30)
+
+
+def claim_cancellation(uow: UnitOfWork, mode: BillingMode) -> str | None:
+    """Return a due subscription to end, None without one; it is due again later, unless `record` is called."""
+    return uow.billing_cancellations.claim(mode, now=uow.now, due_again_at=uow.now + CANCELLATION_RETRY)
+
+
+def record_cancellation(uow: UnitOfWork, subscription_id: str) -> None:
+    """Record that the provider has ended a subscription."""
+    uow.billing_cancellations.finish(subscription_id)

@@ -17,10 +17,8 @@ from uuid import UUID
 
 from core.billing import sandbox_events
 from core.billing.customers import CustomerCreation
-from core.billing.provider import CheckoutOrder, CheckoutSession, ReadSubscription
-from core.billing.provider_objects import Facts, subscription_facts
-from core.billing.sandbox_events import SandboxEvent
-from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
+from core.billing.provider import CheckoutOrder, CheckoutSession, Facts, ReadSubscription, subscription_facts
+from core.billing.sandbox_events import SandboxCustomer, SandboxEvent, SandboxSession, SandboxSubscription, SessionKind
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 

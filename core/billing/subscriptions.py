@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from core.billing import notices
 from core.billing.customers import BillingCustomer
 from core.billing.histories import HISTORICAL, HistoryEntry, State, state_of
+from core.billing.provider import Facts, SubscriptionBinding
 from core.billing.provider_events import Effect
-from core.billing.provider_objects import Facts, SubscriptionBinding
 from core.lazy_dataclasses import dataclass
 from core.services import subscriptions as service_subscriptions
 from core.services.plans import Plan

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from core.organizations.access import Operation, OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices
 from core.services import access
+from core.services.assignments import of_groups
 from core.services.services import Service
-from core.services.subjects import of_groups
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -26,7 +26,7 @@ from core.saml import assertions
 from core.saml.assertions import Attribute
 from core.secrets import Secret
 from core.services import access, management, own_claims
-from core.services.person_choices import of_people
+from core.services.found_services import people_choices
 from core.services.services import Service
 from core.sessions.claim_sources import OwnClaim, value_of
 from core.sessions.client_grants import ClientGrant
@@ -89,7 +89,7 @@ def preview_choices(
     """Return what the form of a preview lets its sender choose from."""
     authorized = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW)
     return PreviewChoices(
-        people=of_people(uow, authorized, find_person),
+        people=people_choices(uow, authorized, find_person),
         customers=of_customers(uow, authorized.service, find_customer),
     )
 
@@ -99,7 +99,7 @@ def preview(uow: UnitOfWork, slug: str, service_slug: str, request: PreviewReque
     service = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW).service
     if request.claims is not None:
         service = replace(service, claims=list(request.claims))
-        own_claims.require_valid(service.claims, service.group_claims)
+        own_claims.require_claims(service.claims, service.group_claims)
         management.require_apart(uow, service)
     user_id = _named(uow, service, request)
     subject = _subject(uow, service, user_id, request.customer_id)

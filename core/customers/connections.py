@@ -14,8 +14,7 @@ from uuid import UUID
 
 from core.customers import setup_callers
 from core.customers.customers import ServiceCustomer
-from core.customers.setup_attempts import SetupAttempt, last_of
-from core.customers.setup_callers import CustomerPath, SetupCaller
+from core.customers.setup_callers import CustomerPath, SetupAttempt, SetupCaller, last_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part
 from core.outbound import Network

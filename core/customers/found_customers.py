@@ -1,30 +1,37 @@
 """The customers of a service as the console shows them: a search by name or id, and one customer with its numbers.
 
-Offering the service, pausing a customer and ending it are in `customers.py`, as for the JSON interface.
+Offering the service, pausing a customer and ending it are in `customers.py`, as for the JSON interface. What the vendor
+has made for a customer, thing by thing, is in `connections.py`, `mail_domains.py`, `scim_tokens.py`, `group_rules.py`
+and `setup_links.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.customers import customers, restoration, setup_progress
+from core.customers import customers, made_customers, refused_sign_ins, setup_callers, setup_progress
+from core.customers.claiming import NamedOwner
 from core.customers.customers import ServiceCustomer
-from core.customers.restoration import EndedCustomer
+from core.customers.made_customers import EndedCustomer
+from core.customers.refused_sign_ins import RefusedSignIn
 from core.customers.setup_progress import SetupProgress
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Capability, Operation, authorize
+from core.organizations.link_callers import Part
 from core.positions import FoundRows, Position, found_rows
 from core.services import access
 from core.services.services import Service
+from core.sessions.months import month_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
 
 # A search while the name is typed looks at so many customers of a vendor.
 LOOKED_AT_MAX: Final = 1_000
@@ -126,7 +133,7 @@ def overview(
     return CustomersOverview(
         found=found,
         counts=uow.elsewhere.found_customers.counts(service, part=part, at=uow.now),
-        ended=[one for one in restoration.list_ended_of(uow, service) if _has(one, part)],
+        ended=[one for one in made_customers.list_ended_of(uow, service) if _has(one, part)],
     )
 
 
@@ -180,4 +187,42 @@ def in_numbers(uow: UnitOfWork, service: Service, customer: ServiceCustomer) -> 
     return CustomerInNumbers(
         customer=customer,
         figures=uow.elsewhere.found_customers.figures(service, customer.id, counted_max=COUNTED_MAX + 1),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerInDetail:
+    """A customer or an open offer in numbers, with what the vendor has made and what fails.
+
+    `refused` are the latest refused sign-ins; None where the reader may not see the people of customers. `owner` is
+    the person that the vendor last asked to own it, None for an offer or if it asked no person. `parts` are the parts
+    that the vendor may set up, and `active_people` is how many have used the service for it in this month.
+    """
+
+    numbers: CustomerInNumbers
+    refused: Sequence[RefusedSignIn] | None
+    progress: SetupProgress
+    owner: NamedOwner | None
+    parts: Sequence[Part]
+    active_people: int
+    month: date
+
+
+def show_in_detail(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInDetail:
+    """Return a customer or open offer in detail; raise `CustomerUnknown`."""
+    authorized = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ)
+    service = authorized.service
+    customer = customers.find(uow, service, customer_id)
+    month = month_of(uow.now)
+    progress = setup_progress.of_customers(uow, service, [customer])[customer.id]
+    refused = setup_progress.refused_call(uow, customer)
+    sees_people = Capability.END_USERS_VIEW in authorized.capabilities
+    return CustomerInDetail(
+        numbers=in_numbers(uow, service, customer),
+        refused=refused_sign_ins.told(uow, service, customer) if sees_people else None,
+        progress=replace(progress, troubles=[refused, *progress.troubles]) if refused is not None else progress,
+        owner=uow.customer_claims.named(service, customer.id) if customer.is_accepted else None,
+        parts=setup_callers.open_parts(customer),
+        active_people=uow.customer_usage.of_customer(service, customer.id, month),
+        month=month,
     )

@@ -17,9 +17,9 @@ from core.limits import COUNTED_MAX
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
 from core.organizations.choices import Choices
 from core.positions import FoundRows, Position, found_rows
-from core.services import subjects
-from core.services.customer_rules import ServiceRole
-from core.services.subjects import Assignable, NamedAssignment
+from core.services import assignments
+from core.services.assignments import Assignable, NamedAssignment
+from core.services.services import ServiceRole
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -116,16 +116,16 @@ def show(uow: UnitOfWork, slug: str, client_id: UUID, *, find: str = "", find_gr
     """
     authorized = authorize(uow, slug, Operation.PRODUCTS_READ)
     product = products.show(uow, slug, client_id)
-    name_of = subjects.names(uow, authorized, product.assignments, group_ids=product.groups)
+    name_of = assignments.names(uow, authorized, product.assignments, group_ids=product.groups)
     is_changed = product.is_accepted and Capability.PRODUCTS_MANAGE in authorized.capabilities
     return ProductDetail(
         product=product,
         figures=_figures(uow, authorized, product),
-        assignments=subjects.named(product.assignments, name_of),
+        assignments=assignments.named(product.assignments, name_of),
         groups=[NamedGroup(id=one, name=name_of.get(str(one))) for one in product.groups],
         service_roles=uow.found_products.service_roles(authorized.organization.id, product),
-        assignable=subjects.assignable(uow, authorized, find) if is_changed else None,
-        groups_to_show=subjects.of_groups(uow, authorized, find_group) if is_changed else None,
+        assignable=assignments.assignable(uow, authorized, find) if is_changed else None,
+        groups_to_show=assignments.of_groups(uow, authorized, find_group) if is_changed else None,
     )
 
 

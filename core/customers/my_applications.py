@@ -1,14 +1,18 @@
-"""My applications: the services that a person may open, each with the way to open it.
+"""My applications: the services that a person may open, and the customers for which they have signed in at one.
 
-These are the services of the person's organizations, services that they use or were given, and services that their
-organizations use as customers, once for each customer. The same code decides as for sessions
+The applications are the services of the person's organizations, services that they use or were given, and services that
+their organizations use as customers, once for each customer. The same code decides as for sessions
 (`adapters/postgres/sessions/customer_contexts.py`) and their limits (`Confinement`). No stranger puts a service here:
 what the person has not confirmed counts only where its organization has proved the mail domain.
+
+The token of a service shows the customers that are still open to its user, so that its pages can offer to switch. A
+session by the connection of an organization shows that organization alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -16,6 +20,7 @@ from uuid import UUID
 from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
 from core.saml import admission
+from core.sessions import callers
 from core.sessions.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -147,3 +152,37 @@ def list_mine(uow: UnitOfWork, *, after: TilePosition | None) -> Tiles:
         tiles=[tile for tile in shown if tile.is_open_within(caller.shown_within)],
         next=shown[-1].position if len(found) > TILES_MAX else None,
     )
+
+
+# More than a person works for; the latest come first.
+CUSTOMERS_SHOWN_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCustomer:
+    """A customer for which a user has signed in to a service, and when they last did; the id is the record's."""
+
+    id: UUID
+    organization_id: UUID
+    internal_id: UUID | None
+    slug: str
+    name: str
+    last_sign_in_at: datetime
+
+
+def list_my_customers(uow: UnitOfWork) -> Sequence[OwnCustomer]:
+    """List the open customers that the caller has signed in for at the service of the session, the latest first.
+
+    A session without a service has none.
+    """
+    caller = callers.require_caller(uow)
+    if caller.place.service_id is None:
+        return []
+    assert caller.place.organization_id is not None, "a session of a service names no organization"
+    vendor_id, service_id, limits = caller.place.organization_id, caller.place.service_id, caller.limits.confinement
+    found = uow.own_customers.of_user(vendor_id, service_id, caller.account.id, limit=CUSTOMERS_SHOWN_MAX)
+    return [
+        one
+        for one in found
+        if limits is None or limits.allows_customer({one.organization_id, one.internal_id}, vendor_id, service_id)
+    ]

@@ -25,8 +25,7 @@ from core.organizations.organizations import OWNER, Organization
 from core.positions import Position
 from core.services import assignments
 from core.services.assignments import Assignment
-from core.services.customer_rules import CustomerPolicy
-from core.services.services import Service
+from core.services.services import CustomerPolicy, Service
 from core.sessions.callers import Caller
 from core.sessions.session import RECENT
 from core.wording import Wording

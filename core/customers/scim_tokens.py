@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.customers import setup_callers
-from core.customers.setup_attempts import SetupAttempt
-from core.customers.setup_callers import CustomerPath, SetupCaller
+from core.customers.setup_callers import CustomerPath, SetupAttempt, SetupCaller
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part
 from core.scim import tokens

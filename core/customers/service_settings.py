@@ -1,6 +1,6 @@
 """Settings of a service for its customers in the console: who may use it, its roles, and the start of a sign-in.
 
-The rules are in `core/services/customer_rules.py`. The roles are a list of the service's record: programs replace it as
+The rules are in `core/services/services.py`. The roles are a list of the service's record: programs replace it as
 a whole, the console changes one role at a time.
 """
 
@@ -16,8 +16,7 @@ from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.services import access, management
 from core.services.client_records import Outside
-from core.services.customer_rules import CustomerPolicy, Individuals, ServiceRole
-from core.services.services import Service
+from core.services.services import CustomerPolicy, Individuals, Service, ServiceRole
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -1,9 +1,13 @@
 """A vendor's member or program as a caller in the internal organization of a customer, which it sets up.
 
-The setup of a customer is in its internal organization (`internal_organizations.py`), where the use cases for
-connections, mail domains, SCIM tokens and setup links run unchanged. The caller has no membership there, and one
-request opens the operations of one part alone. The maker of what it makes is the person behind the caller: the member,
-or the maker of the key.
+The setup of a customer is in its internal organization, made with the first such thing (ops/decisions/0113). It belongs
+neither to the customer's organization nor to the vendor's. No person sees it or acts in it; its members are the people
+that the customer record admits to the vendor's service, and are members of nothing else. The database keeps it active
+while the customer may use the service, suspends it otherwise, and deletes it with the customer record.
+
+The use cases for connections, mail domains, SCIM tokens and setup links run there unchanged. The
+caller has no membership there, and one request opens the operations of one part alone. The maker of what it makes is
+the person behind the caller: the member, or the maker of the key.
 
 The vendor sets up every part of a customer that no person owns, and of any other the parts that its owner allows.
 """
@@ -12,18 +16,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
-from core.customers import customers, internal_organizations
+from core.customers import customers
 from core.customers.claiming import SetupPart
 from core.customers.customers import ServiceCustomer
 from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
+from core.organizations import management
 from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
 from core.organizations.link_callers import Part, opened_for_customer
-from core.organizations.organizations import ADMIN, MadeThrough, Membership, Organization, OrganizationStatus
+from core.organizations.organizations import (
+    ADMIN,
+    INTERNAL_PREFIX,
+    MadeThrough,
+    Membership,
+    Organization,
+    OrganizationStatus,
+)
 from core.services import access, api_keys
 from core.services.api_keys import ApiKeyInvalid, Permission
 from core.services.services import Service
@@ -36,9 +49,23 @@ from core.sessions.session import CallerSession
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupAttempt:
+    """When something was last tried or used, and whether that succeeded; `reason` is why it did not, None otherwise."""
+
+    at: datetime
+    succeeded: bool
+    reason: str | None = None
+
+
+def last_of(*attempts: SetupAttempt | None) -> SetupAttempt | None:
+    """Return the last of some attempts; None without any."""
+    return max((one for one in attempts if one is not None), key=lambda one: one.at, default=None)
+
+
 Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
-
 # The capabilities that setting up requires in an ordinary organization.
 _CAPABILITIES: Final = frozenset(
     {Capability.INTEGRATIONS_MANAGE, Capability.ORG_MEMBERS_MANAGE, Capability.ORG_ROLES_MANAGE}
@@ -188,7 +215,7 @@ def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupC
     assert customer.organization_id is not None, "a customer that has accepted is no organization"
     # A person who claims it, and its owner who takes a part away, lock it too.
     uow.organizations.lock_later(customer.organization_id)
-    organization = internal_organizations.lock_or_add(uow, customer)
+    organization = lock_or_add(uow, customer)
     # Again, behind the locks, because either may have happened meanwhile.
     customer = _require_open(uow, vendor.service, path.customer_id, parts)
     return _enter(uow, vendor, customer, organization, parts)
@@ -257,7 +284,7 @@ def _require_open(uow: UnitOfWork, service: Service, customer_id: UUID, parts: S
 
 def _none_yet(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
     """Return an internal organization that is not stored, and so has nothing."""
-    new = internal_organizations.new_for(uow, customer)
+    new = new_for(uow, customer)
     is_open = customer.state is CustomerState.ACTIVE
     return replace(new, status=OrganizationStatus.ACTIVE if is_open else OrganizationStatus.SUSPENDED)
 
@@ -301,3 +328,20 @@ def _program(uow: UnitOfWork, *, is_change: bool) -> SetupVendor:
         limits=CallerLimits(),
     )
     return SetupVendor(organization=organization, service=service, maker=maker, api_key_id=caller.key_id)
+
+
+def lock_or_add(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
+    """Lock and return the internal organization of an active customer; the vendor's organization is locked already."""
+    found = uow.organizations.lock_internal(customer.id)
+    if found is not None:
+        return found
+    new = new_for(uow, customer)
+    uow.organizations.add_internal(new, customer.id)
+    added = uow.organizations.lock_internal(customer.id)
+    assert added is not None, "an internal organization was stored, and is not there"
+    return added
+
+
+def new_for(uow: UnitOfWork, customer: ServiceCustomer) -> Organization:
+    """Return the internal organization of a customer that has none yet; it is not stored."""
+    return management.new_organization(uow, f"{INTERNAL_PREFIX}{customer.id}", customer.slug)

@@ -19,7 +19,7 @@ from core.openid.answers import CustomerQuestion, NoAccess
 from core.openid.clients import Client
 from core.openid.requests import AuthorizationRequest
 from core.organizations.organizations import Organization
-from core.services.customer_rules import CustomerPolicy
+from core.services.services import CustomerPolicy
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import customer_settling
 from core.sign_in.customer_choices import NotOpen, Undecided

@@ -2,7 +2,7 @@
 
 Creating one is in `management.py`, with what members do with it, deleting and restoring it in `deletion.py`, what
 platform owners do in `core/platform/organizations.py`. An internal organization is the place of one customer of one
-service, for which the vendor has made what it holds (`core/customers/internal_organizations.py`).
+service, for which the vendor has made what it holds (`core/customers/setup_callers.py`).
 
 A user manages an organization by a membership, in a role; the use cases are in `members.py`. No organization has power
 over a person who has not consented. A membership that another person made is unconfirmed until its user proves the

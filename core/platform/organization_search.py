@@ -18,7 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import keys, management, people, roles
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.scim import directory_groups
-from core.services import found_end_users, found_services
+from core.services import end_users, found_services
 from core.sign_in.upstream import connections, domain_routes
 from core.tables import PartialTable
 from core.webhooks import webhooks
@@ -107,13 +107,13 @@ def _members(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]
 
 def _end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.END_USER
-    found = found_end_users.listed(uow, slug, search=text, service="", after=None, limit=SHOWN_MAX)
+    found = end_users.listed(uow, slug, search=text, service="", after=None, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.id), title=one.email) for one in found]
 
 
 def _newest_end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.END_USER
-    found = found_end_users.newest(uow, slug, text, limit=SHOWN_MAX)
+    found = end_users.newest(uow, slug, text, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.id), title=one.email) for one in found]
 
 

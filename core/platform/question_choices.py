@@ -16,8 +16,8 @@ from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choic
 from core.platform import found_users, organization_records
 from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
-from core.services import suggestions
-from core.services.person_choices import of_people
+from core.services import found_services
+from core.services.found_services import people_choices
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -57,8 +57,8 @@ def for_organization(uow: UnitOfWork, slug: str, sought: Sought) -> QuestionChoi
     sees_customers = Capability.SERVICES_MANAGE in authorized.capabilities
     service = uow.services.by_slug(organization_id, sought.service_slug) if sought.service_slug else None
     return QuestionChoices(
-        people=of_people(uow, authorized, sought.person),
-        services=suggestions.of_organization(uow, slug, Operation.SIGN_INS_EXPLAIN, sought.service),
+        people=people_choices(uow, authorized, sought.person),
+        services=found_services.service_choices(uow, slug, Operation.SIGN_INS_EXPLAIN, sought.service),
         customers=of_customers(uow, service, sought.customer) if service is not None and sees_customers else None,
         products=of_products(uow, authorized, sought.product),
     )
@@ -71,7 +71,7 @@ def for_platform(uow: UnitOfWork, sought: Sought) -> QuestionChoices:
     organization = uow.organizations.by_slug(slug) if slug else None
     services, service = None, None
     if organization is not None:
-        services = suggestions.of_services(uow, organization.id, sought.service)
+        services = found_services.service_choices_of(uow, organization.id, sought.service)
         service = uow.services.by_slug(organization.id, sought.service_slug) if sought.service_slug else None
     return QuestionChoices(
         people=_users(uow, sought.person),

@@ -247,7 +247,7 @@ def remove(uow: UnitOfWork, service: Service, shown_entity_id: str) -> None:
 
 def _require_apart(service: Service, configuration: SamlConfiguration) -> None:
     """Raise `BadRequest` if an attribute has the name of a claim of the service."""
-    taken = own_claims.clashing(service.claims, configuration.attribute_names)
+    taken = own_claims.clashing_claim(service.claims, configuration.attribute_names)
     if taken is not None:
         raise BadRequest.of_field(
             "attribute_mapping",

@@ -14,7 +14,7 @@ from core.saml.configuration import DEFAULT_MAPPING
 from core.saml.providers import SamlProvider
 from core.saml.visits import FoundSession, Visit
 from core.secrets import Secret
-from core.services.customer_rules import Individuals
+from core.services.services import Individuals
 from core.sessions.callers import Caller
 from core.sign_in import admission, customer_settling
 from core.sign_in.admission import AddedBy

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from core.customers import claiming, customers, made_customers, restoration
+from core.customers import claiming, customers, made_customers
 from core.customers.customers import CustomersPage, ServiceCustomer, Vendor
 from core.service_api import info
 from core.services import api_keys
@@ -62,7 +62,7 @@ def end(uow: UnitOfWork, customer_id: UUID) -> None:
 
 def restore(uow: UnitOfWork, customer_id: UUID) -> ServiceCustomer:
     """Restore a customer that no person owned when it ended."""
-    return restoration.restore_by(uow, authorize_and_lock(uow), customer_id)
+    return made_customers.restore_by(uow, authorize_and_lock(uow), customer_id)
 
 
 def authorize(uow: UnitOfWork) -> Service:

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, OrganizationAccess
-from core.services import access, assignments, subjects
-from core.services.assignments import Assignment
-from core.services.customer_rules import Admission
-from core.services.services import Service
-from core.services.subjects import Assignable, NamedAssignment
+from core.services import access, assignments
+from core.services.assignments import Assignable, Assignment, NamedAssignment
+from core.services.services import Admission, Service
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -54,8 +52,8 @@ def show(uow: UnitOfWork, slug: str, service_slug: str, *, find: str = "") -> Ad
     if assigned is None:
         return AdmissionDetail()
     return AdmissionDetail(
-        assignments=subjects.named(assigned, subjects.names(uow, authorized, assigned)),
-        assignable=subjects.assignable(uow, authorized, find),
+        assignments=assignments.named(assigned, assignments.names(uow, authorized, assigned)),
+        assignable=assignments.assignable(uow, authorized, find),
     )
 
 

@@ -1,6 +1,7 @@
-"""The services of an organization as the console shows them: a search by their names, and what a deletion ends.
+"""What the console finds of an organization: its services, what a deletion of one ends, and what forms choose from.
 
-Creating, changing and deleting them is in `management.py`.
+The choices are services by their slugs, and members and end users by a part of their addresses. Creating, changing and
+deleting services is in `management.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.email_addresses import part_of_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices, searched
 from core.positions import FoundRows, Position, found_rows
 from core.services import access, management
 from core.services.management import Usage
@@ -101,3 +104,43 @@ def remove(uow: UnitOfWork, slug: str, service_slug: str, *, typed_slug: str, no
         raise BadRequest.of_field("slug", "This is not the slug of the service. Type the slug exactly as shown.")
     management.delete(uow, slug, service_slug, note=checked_note(note))
     return service
+
+
+def service_choices(uow: UnitOfWork, slug: str, operation: Operation, search: str = "") -> Choices | None:
+    """Return the services to a caller who may do the operation; None for one who does not see the services.
+
+    A search takes a part of the name or the slug.
+    """
+    authorized = authorize(uow, slug, operation)
+    if Capability.SERVICES_VIEW not in authorized.capabilities:
+        return None
+    return service_choices_of(uow, authorized.organization.id, search)
+
+
+def service_choices_of(uow: UnitOfWork, organization_id: UUID, search: str) -> Choices:
+    """Return the services of an organization to an authorized caller."""
+
+    def read(part: str, limit: int) -> Sequence[Choice]:
+        if not part:
+            every = uow.services.names(organization_id, limit=limit)
+            return [Choice(value=one, name=name, about=one) for one, name in every.items()]
+        found = uow.elsewhere.found_services.page(
+            organization_id, part=part.lower(), after=None, limit=limit, users_max=1
+        )
+        return [Choice(value=one.slug, name=one.name, about=one.slug) for one in found]
+
+    return choices(read, search)
+
+
+def people_choices(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> Choices:
+    """Return the people that a search finds, by their addresses, as far as the caller may see them; else none."""
+    organization_id, limit = authorized.organization.id, CHOICES_FOUND_MAX + 1
+    part = part_of_email(search, uow.domain_names.to_ascii)
+    found = dict[str, Choice]()
+    if part and Capability.ORG_MEMBERS_VIEW in authorized.capabilities:
+        members = uow.elsewhere.people.page(organization_id, part=part, role="", after=None, limit=limit)
+        found |= {one.email: Choice(value=one.email, name=one.email, about=one.name or "") for one in members}
+    if part and Capability.END_USERS_VIEW in authorized.capabilities:
+        users = uow.elsewhere.found_end_users.page(organization_id, part=part, service="", after=None, limit=limit)
+        found |= {one.email: Choice(value=one.email, name=one.email, about=one.name or "") for one in users}
+    return searched(list(found.values()))

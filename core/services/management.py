@@ -22,13 +22,22 @@ from core.organizations.access import Capability, Operation
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
-from core.services import access, admission, group_claims, own_claims, plans
+from core.services import access, admission, own_claims, plans
 from core.services.admission import AssignedService
 from core.services.assignments import Assignment
 from core.services.client_records import Outside, host_of
-from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole, individuals_by_default
 from core.services.plans import Plan
-from core.services.services import Service, ServiceFields, ServiceType, checked_scopes
+from core.services.services import (
+    Admission,
+    CustomerPolicy,
+    Individuals,
+    Service,
+    ServiceFields,
+    ServiceRole,
+    ServiceType,
+    checked_scopes,
+    individuals_by_default,
+)
 from core.sessions.limits import Act
 from core.text import checked_public_name, checked_slug
 from core.wording import Wording
@@ -274,7 +283,7 @@ def scopes_of_roles(roles: Iterable[ServiceRole]) -> dict[str, frozenset[str]]:
 
 def require_apart(uow: UnitOfWork, service: Service) -> None:
     """Raise `BadRequest` for a claim with the name of an attribute in the SAML configuration."""
-    taken = own_claims.clashing(service.claims, uow.saml_configurations.view(service).attribute_names)
+    taken = own_claims.clashing_claim(service.claims, uow.saml_configurations.view(service).attribute_names)
     if taken is not None:
         raise BadRequest.of_field(
             "claims", Wording("%(name)s is the name of an attribute of SAML assertions already.", name=taken)
@@ -355,7 +364,7 @@ def _claim_audiences(uow: UnitOfWork, service: Service) -> None:
 
 def _require_groups(uow: UnitOfWork, service: Service) -> None:
     """Raise `BadRequest` for ids of no group of the organization's directory."""
-    named = set(service.group_claims) - {group_claims.ALL}
+    named = set(service.group_claims) - {own_claims.ALL_GROUPS}
     if named - {str(one) for one in uow.group_rules.known_groups(service.organization_id, sorted(named))}:
         raise BadRequest.of_field(
             "group_claims", "Your directory has no group with one of these ids. Choose groups of your organization."

@@ -1,21 +1,30 @@
 """Subscriptions of end users to the plans of a service; a user has at most one live subscription to a service.
 
-Here are the subscription, its changes with their records, and what its user reads. The backend of a service changes
-subscriptions in `core/service_api/subscriptions.py`.
+Here are the subscription, its changes with their records, what its user reads, and what the console of an organization
+finds and changes of the ones that it has sold. The backend of a service changes subscriptions with an API key in
+`core/service_api/subscriptions.py`. A subscription that the payment provider bills is changed at the provider, not
+here: else the user would pay for something else than they have.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.errors import BadRequest
+from core.email_addresses import part_of_email
+from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.organizations import Organization
+from core.positions import FoundRows, Position, found_rows
 from core.services.plans import Plan
+from core.text import checked_note
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -159,3 +168,159 @@ def _json_value(value: Any) -> Any:
         # RFC 3339, in UTC with `Z`, as everywhere in the interface.
         return value.isoformat().replace("+00:00", "Z")
     return str(value) if isinstance(value, UUID | StrEnum) else value
+
+
+class SoldSubscriptionUnknown(NotFound):
+    """The organization has sold no such subscription."""
+
+    default_message = "There is no such subscription. Go back to the list, and choose another one."
+
+
+class SoldSubscriptionChanged(Conflict):
+    """The subscription is not as the page had shown it."""
+
+    default_message = (
+        "This subscription has changed meanwhile. Look at it again, and repeat the change if it still fits."
+    )
+
+
+class PaidElsewhere(Conflict):
+    """The payment provider bills the subscription."""
+
+    default_message = (
+        "The payment provider bills this subscription. Change or cancel it there; it is changed here at once."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoldSubscription:
+    """A subscription in the console; `email` is None for a former user, and where the reader sees no end users."""
+
+    id: UUID
+    service_id: UUID
+    service_name: str
+    service_slug: str
+    user_id: UUID
+    email: str | None
+    plan_id: UUID
+    plan_name: str
+    price_cents: int
+    currency: str
+    status: SubscriptionStatus
+    current_period_end: datetime | None
+    created_at: datetime
+    is_billed: bool
+
+    @property
+    def position(self) -> Position:
+        """The place of the subscription in the list."""
+        return Position(at=self.created_at, id=self.id)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is in force."""
+        return self.status in LIVE
+
+    @property
+    def version(self) -> str:
+        """The state that a form carries."""
+        return f"{self.plan_id} {self.status}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoldFilter:
+    """The wanted subscriptions; an empty value or None filters nothing. `part` is a part of the address."""
+
+    part: str = ""
+    statuses: frozenset[SubscriptionStatus] = frozenset()
+    service_slug: str = ""
+    plan_id: UUID | None = None
+
+
+def search(
+    uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
+) -> FoundRows[SoldSubscription]:
+    """Find subscriptions that an organization has sold, the newest first."""
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    organization_id = authorized.organization.id
+    wanted = _checked(uow, authorized, wanted)
+    found = _told(
+        authorized, uow.elsewhere.sold_subscriptions.page(organization_id, wanted, after=after, limit=limit + 1)
+    )
+    return found_rows(
+        found, after=after, limit=limit, count=partial(uow.elsewhere.sold_subscriptions.count, organization_id, wanted)
+    )
+
+
+def listed(
+    uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
+) -> Sequence[SoldSubscription]:
+    """Return a part of what `search` finds, without a count; for files."""
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    wanted = _checked(uow, authorized, wanted)
+    return _told(
+        authorized, uow.elsewhere.sold_subscriptions.page(authorized.organization.id, wanted, after=after, limit=limit)
+    )
+
+
+def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscription, Sequence[Plan]]:
+    """Return a subscription and the plans of its service; raise `SoldSubscriptionUnknown`."""
+    authorized = authorize(uow, slug, Operation.BILLING_READ)
+    organization_id = authorized.organization.id
+    [found] = _told(authorized, [_find(uow, organization_id, subscription_id)])
+    service = uow.services.by_id(organization_id, found.service_id)
+    return found, [one.plan for one in uow.plans.of_service(service)] if service is not None else []
+
+
+def move(uow: UnitOfWork, slug: str, subscription_id: UUID, plan_id: UUID | None, *, seen_version: str) -> None:
+    """Move a live subscription to another plan of its service; raise `BadRequest` for any other plan."""
+    organization, shown, before = _lock(uow, slug, subscription_id, seen_version)
+    plan = uow.plans.find_in_organization(organization.id, plan_id) if plan_id is not None else None
+    if plan is None or plan.service_id != shown.service_id:
+        raise BadRequest.of_field("plan_id", "Choose one of the plans of this service.")
+    save(uow, before, before.to_plan(plan))
+
+
+def cancel(uow: UnitOfWork, slug: str, subscription_id: UUID, *, seen_version: str, note: str = "") -> None:
+    """Cancel a live subscription at once; the audit log keeps the note."""
+    kept = checked_note(note)
+    _, _, before = _lock(uow, slug, subscription_id, seen_version)
+    details = {"audit_only": {"note": kept}} if kept else {}
+    save(uow, before, replace(before, status=SubscriptionStatus.CANCELLED), **details)
+
+
+def _lock(
+    uow: UnitOfWork, slug: str, subscription_id: UUID, seen_version: str
+) -> tuple[Organization, SoldSubscription, Subscription]:
+    """Return a live subscription, locked; raise `SoldSubscriptionChanged` when it is not as the caller saw it."""
+    organization = authorize_and_lock(uow, slug, Operation.SUBSCRIPTIONS_CHANGE).organization
+    shown = _find(uow, organization.id, subscription_id)
+    before = uow.subscriptions.lock_current(organization.id, shown.service_id, shown.user_id)
+    found = _find(uow, organization.id, subscription_id)
+    if before is None or before.id != subscription_id or not before.is_live or found.version != seen_version:
+        raise SoldSubscriptionChanged
+    if before.is_billed:
+        raise PaidElsewhere
+    return organization, found, before
+
+
+def _find(uow: UnitOfWork, organization_id: UUID, subscription_id: UUID) -> SoldSubscription:
+    found = uow.sold_subscriptions.find(organization_id, subscription_id)
+    if found is None:
+        raise SoldSubscriptionUnknown
+    return found
+
+
+def _told(authorized: OrganizationAccess, found: Sequence[SoldSubscription]) -> Sequence[SoldSubscription]:
+    """Return subscriptions without the addresses of end users, if the reader does not see end users."""
+    return found if _sees_end_users(authorized) else [replace(one, email=None) for one in found]
+
+
+def _checked(uow: UnitOfWork, authorized: OrganizationAccess, wanted: SoldFilter) -> SoldFilter:
+    """Return the filter; a part of the address filters only for a reader who sees end users."""
+    part = part_of_email(wanted.part, uow.domain_names.to_ascii) if _sees_end_users(authorized) else ""
+    return replace(wanted, part=part)
+
+
+def _sees_end_users(authorized: OrganizationAccess) -> bool:
+    return Capability.END_USERS_VIEW in authorized.capabilities

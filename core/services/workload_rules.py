@@ -1,7 +1,8 @@
 """Rules by which programs authenticate without a secret: by tokens of another issuer (ops/decisions/0071).
 
 A workload is such a rule: the issuer, where its keys are, the audience, and claims with the exact values that they must
-have. Making one is in `workloads.py`, judging a token by it in `core/openid/workloads.py`.
+have. Anyone can get a token of an issuer that many parties share, so a rule for it names its owner by ids: a name may
+pass to another owner. Making a rule is in `workloads.py`, judging a token by it in `core/openid/workloads.py`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,53 @@ from core.errors import BadRequest, all_valid
 from core.lazy_dataclasses import dataclass
 from core.outbound import checked_url
 from core.services.client_records import Outside, require_keys
-from core.services.workload_presets import required_claims
 from core.text import checked_name
 from core.wording import Wording
+
+
+class Provider(StrEnum):
+    """An issuer that many parties share, so that only the claims of a token tell its owner."""
+
+    GITHUB = "GitHub Actions"
+    GITLAB = "GitLab"
+    ENTRA = "Microsoft Entra"
+    GOOGLE = "Google"
+
+
+# By the host of the issuer, whatever its path.
+_SHARED: Final[Mapping[str, Provider]] = {
+    "token.actions.githubusercontent.com": Provider.GITHUB,
+    "gitlab.com": Provider.GITLAB,
+    "login.microsoftonline.com": Provider.ENTRA,
+    "login.microsoftonline.us": Provider.ENTRA,
+    "login.partner.microsoftonline.cn": Provider.ENTRA,
+    "login.windows.net": Provider.ENTRA,
+    "sts.windows.net": Provider.ENTRA,
+    "accounts.google.com": Provider.GOOGLE,
+}
+# A rule must name each of the first claims, and one of the others, if there are any.
+_REQUIRED: Final[Mapping[Provider | None, tuple[Sequence[str], Sequence[str]]]] = {
+    Provider.GITHUB: (("repository_id",), ("environment", "ref", "job_workflow_ref")),
+    Provider.GITLAB: (("project_id",), ("ref", "environment")),
+    Provider.ENTRA: (("tid", "oid"), ()),
+    Provider.GOOGLE: (("sub",), ()),
+    None: (("sub",), ()),
+}
+
+
+def required_claims(issuer: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the claims that a rule for an issuer must name, and others of which it must name one, if there are any."""
+    return _REQUIRED[provider_of(issuer)]
+
+
+def provider_of(issuer: str) -> Provider | None:
+    """Return the provider that an issuer belongs to, if many share it."""
+    try:
+        host = urlsplit(issuer.strip()).hostname or ""
+    except ValueError:
+        return None
+    return _SHARED.get(host.rstrip("."))
+
 
 CLAIMS_MAX: Final = 20
 CLAIM_CHARACTERS_MAX: Final = 200

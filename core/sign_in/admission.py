@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from core.errors import Forbidden, Refusal
-from core.services.customer_rules import Admission
+from core.services.services import Admission
 from core.sign_in.reasons import SignInReason
 
 if TYPE_CHECKING:

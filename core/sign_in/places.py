@@ -14,7 +14,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.organizations.organizations import Organization
 from core.secrets import hash_token
-from core.services.customer_rules import Admission
+from core.services.services import Admission
 from core.sessions.security_profiles import OtherWayRefused
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.proofs import Destination, Target

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.billing import sandbox
 from core.billing.sandbox import LATE_MAX, Posting, SandboxAction
-from core.billing.sandbox_records import SandboxSubscription
+from core.billing.sandbox_events import SandboxSubscription
 from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator.operations import with_installation
 from entrypoints.refusals import CannotStart

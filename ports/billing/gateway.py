@@ -11,7 +11,7 @@ from core.billing.checkout import Checkout
 from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, ReadSubscription
 from core.billing.sandbox import SandboxDelivery
-from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
+from core.billing.sandbox_events import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 
 
 class BillingGateway(Protocol):

@@ -10,9 +10,8 @@ from uuid import UUID
 from core.billing.customers import MethodEntry
 from core.billing.notices import Buyer
 from core.billing.own_subscriptions import PersonalSubscription
-from core.billing.provider import BillingMode
+from core.billing.provider import BillingMode, SubscriptionBinding
 from core.billing.provider_events import BillingEvent
-from core.billing.provider_objects import SubscriptionBinding
 from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known
 from core.deferred import Deferred

@@ -10,10 +10,10 @@ from uuid import UUID
 from core.customers.claiming import ClaimLink, MadeThings, NamedOwner
 from core.customers.customers import CustomersPage, MadeCustomer, ServiceCustomer, ServiceOffer, TakenNames
 from core.customers.found_customers import CustomerCounts, CustomerFigures, CustomerFilter, NamedCustomer
+from core.customers.made_customers import EndedCustomer
 from core.customers.made_for_us import MadeThingsPage, ThingForUs
-from core.customers.own_customers import OwnCustomer
+from core.customers.my_applications import OwnCustomer
 from core.customers.relations import Relation
-from core.customers.restoration import EndedCustomer
 from core.customers.service_settings import RoleUses
 from core.customers.usage import ServiceUsage
 from core.positions import Position

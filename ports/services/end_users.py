@@ -10,9 +10,8 @@ from uuid import UUID
 from core.organizations.relations import ServiceRelation
 from core.positions import Position
 from core.services.assignments import Assignment
-from core.services.end_users import EndUserDetails, EndUsersPage
+from core.services.end_users import EndUserDetails, EndUsersPage, ListedEndUser
 from core.services.first_sign_ins import FirstSignIn
-from core.services.found_end_users import ListedEndUser
 from core.services.grants import GrantsPage, ServiceGrant
 from core.services.services import Service
 from core.services.user_metadata import HeldUser, ServiceUser

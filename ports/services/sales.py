@@ -11,8 +11,7 @@ from core.positions import Position
 from core.services.plans import CountedPlan, Plan
 from core.services.sales import ChangeFilter, Seller, Sold, SoldNames, SoldSums, SubscriptionChange
 from core.services.services import Service
-from core.services.sold_subscriptions import SoldFilter, SoldSubscription
-from core.services.subscriptions import Subscription
+from core.services.subscriptions import SoldFilter, SoldSubscription, Subscription
 
 
 class SalesBook(Protocol):

@@ -19,7 +19,7 @@ from actors.billing_reconciler import BillingReconciler
 from adapters.gateways import stripe_requests
 from adapters.gateways.stripe import StripeGateway
 from adapters.prometheus import PrometheusMetrics
-from core.billing import cancellations, reconciliation
+from core.billing import reconciliation
 from core.billing.provider import BillingFailed, BillingMode, BillingRateLimited
 from core.billing.subscriptions import CONFLICT_PERIOD, PERIOD_GRACE, SILENCE_MAX
 from core.secrets import Secret
@@ -425,7 +425,7 @@ async def test_a_provider_that_hangs_lets_nobody_think_that_the_reconciler_takes
     class Claims:
         async def transact(self, use_case: object, *_arguments: object) -> str | None:
             await trio.lowlevel.checkpoint()
-            return waiting.pop() if use_case is cancellations.claim and waiting else None
+            return waiting.pop() if use_case is reconciliation.claim_cancellation and waiting else None
 
     fake: Any = {"database": Claims(), "gateway": Provider(), "metrics": PrometheusMetrics(version="test")}
     reconciler = BillingReconciler(mailboxes=mailboxes, **fake)

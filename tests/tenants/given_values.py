@@ -10,8 +10,7 @@ from core.accounts.single_sign_on import RequiredConnection
 from core.accounts.users import User
 from core.organizations.access import Capability
 from core.organizations.organizations import Organization, OrganizationStatus
-from core.services.customer_rules import Admission, CustomerPolicy, Individuals
-from core.services.services import Service, ServiceType
+from core.services.services import Admission, CustomerPolicy, Individuals, Service, ServiceType
 from core.sessions.account import CallerAccount
 from core.sessions.callers import Caller
 from core.sessions.confinement import Confinement

@@ -128,7 +128,7 @@ OF_ROWS: Final = (
     ),
     UndoneRule(
         "a program lists customers of confirmed members",
-        "adapters.postgres.customers.own_customers",
+        "adapters.postgres.customers.my_applications",
         "OF_USER",
         _without("cm.confirmed_at IS NOT NULL"),
     ),

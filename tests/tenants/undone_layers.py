@@ -165,14 +165,14 @@ LAYERS: Final = (
         "a service restores its own customers alone",
         (
             (
-                "adapters.postgres.customers.restoration",
+                "adapters.postgres.customers.made_customers",
                 "_LOCK",
                 _instead(
                     ("c.vendor_id = %(vendor_id)s", "%(vendor_id)s::uuid IS NOT NULL"),
                     ("c.service_id = %(service_id)s", "%(service_id)s::uuid IS NOT NULL"),
                 ),
             ),
-            ("adapters.postgres.customers.restoration.PostgresEndedCustomers", "restore", _for_any_service),
+            ("adapters.postgres.customers.made_customers.PostgresEndedCustomers", "restore", _for_any_service),
             ("core.customers.customers", "find", of_any_service),
         ),
         "restored",

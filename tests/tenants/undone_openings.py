@@ -240,7 +240,7 @@ OPENINGS: Final = (
     ),
     Undone(
         "a search finds no end user of another organization",
-        "adapters.postgres.services.found_end_users",
+        "adapters.postgres.services.end_users",
         "PAGE",
         lambda statement: _instead(" AND l.organization_id = %(organization_id)s) AS used", ") AS used")(
             _instead("WHERE  organization_id = %(organization_id)s\n      AND  (%(part)s", "WHERE (%(part)s")(statement)

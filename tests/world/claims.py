@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from core.customers import customers, internal_organizations
+from core.customers import customers, setup_callers
 from core.mail.mail import MailTemplate
 from core.services.services import Service
 from ports.unit_of_work import UnitOfWork
@@ -76,7 +76,7 @@ class Claims:
         def add(uow: UnitOfWork) -> UUID:
             service = uow.services.by_slug(self.trade.vendor.organization_id, "shop")
             assert isinstance(service, Service)
-            return internal_organizations.lock_or_add(uow, customers.find(uow, service, UUID(customer_id))).id
+            return setup_callers.lock_or_add(uow, customers.find(uow, service, UUID(customer_id))).id
 
         return await self.trade.world.installation.database.transact(add)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from core.customers import customers, internal_organizations
+from core.customers import customers, setup_callers
 from core.services.services import Service
 from ports.unit_of_work import UnitOfWork
 from tests.world.builder import new_id
@@ -20,7 +20,7 @@ async def internal_of(world: World, customer_id: UUID) -> UUID:
         )
         service = uow.services.by_id(vendor_id, service_id)
         assert isinstance(service, Service)
-        return internal_organizations.lock_or_add(uow, customers.find(uow, service, customer_id)).id
+        return setup_callers.lock_or_add(uow, customers.find(uow, service, customer_id)).id
 
     return await world.installation.database.transact(add)
 

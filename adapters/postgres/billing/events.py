@@ -1,20 +1,57 @@
-"""The payment provider's events, in the table `billing_events`."""
+"""The payment provider's events, in the table `billing_events`, and what each says, as JSON in the column `facts`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.billing.facts import facts_as_json
 from adapters.postgres.transaction import Aggregate
 from core.billing.customers import METHOD_EFFECTS, MethodEntry
+from core.billing.provider import ORG_ID, PLAN_ID, SERVICE_ID, USER_ID, Facts, SubscriptionBinding
 from core.billing.provider_events import BillingEvent, Effect
+from core.services.subscriptions import SubscriptionStatus
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
+
+
+def facts_as_json(facts: Facts) -> dict[str, Any]:
+    """Return the facts that are known, as JSON."""
+    return {
+        name: value
+        for name, value in {
+            "status": facts.status,
+            "price_id": facts.price_id,
+            "period_end": facts.period_end.isoformat() if facts.period_end is not None else None,
+            "metadata": facts.binding.metadata if facts.binding is not None else None,
+        }.items()
+        if value is not None
+    }
+
+
+def facts_from_json(stored: Mapping[str, Any]) -> Facts:
+    """Return facts that were stored."""
+    status, period_end, metadata = stored.get("status"), stored.get("period_end"), stored.get("metadata")
+    return Facts(
+        status=SubscriptionStatus(status) if status is not None else None,
+        price_id=stored.get("price_id"),
+        period_end=datetime.fromisoformat(period_end) if period_end is not None else None,
+        binding=_binding(metadata) if metadata is not None else None,
+    )
+
+
+def _binding(metadata: Mapping[str, str]) -> SubscriptionBinding:
+    return SubscriptionBinding(
+        organization_id=UUID(metadata[ORG_ID]),
+        service_id=UUID(metadata[SERVICE_ID]),
+        plan_id=UUID(metadata[PLAN_ID]),
+        user_id=UUID(metadata[USER_ID]),
+    )
+
 
 # More than a subscription of ten years has.
 HISTORY_ENTRIES_MAX: Final = 2_000

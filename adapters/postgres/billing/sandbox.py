@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.billing.sandbox import SandboxDelivery
-from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
+from core.billing.sandbox_events import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from ports.mailboxes import WorkKind
 
 SUBSCRIPTIONS_OF_CUSTOMER_MAX: Final = 50

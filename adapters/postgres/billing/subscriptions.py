@@ -9,14 +9,14 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.billing.facts import facts_as_json, facts_from_json
+from adapters.postgres.billing.events import facts_as_json, facts_from_json
 from adapters.postgres.services.plans import PLAN
 from adapters.postgres.services.subscriptions import SUBSCRIPTION, subscription_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.histories import HISTORICAL, HistoryEntry
 from core.billing.notices import NOTICES, Buyer
+from core.billing.provider import SubscriptionBinding
 from core.billing.provider_events import Effect
-from core.billing.provider_objects import SubscriptionBinding
 from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known, StoredEntry, SubscriptionOutcome
 from core.services.plans import Plan

@@ -14,7 +14,7 @@ from core.customers.found_products import ProductFigures
 from core.customers.products import Product
 from core.customers.relations import CustomerState
 from core.positions import Position
-from core.services.customer_rules import ServiceRole
+from core.services.services import ServiceRole
 
 if TYPE_CHECKING:
     from core.deferred import Deferred

@@ -1,4 +1,4 @@
-"""Services and their end users in their tables."""
+"""Services and their end users in their tables, and the verified domains of organizations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.domains_in_force import PROVED, in_force_at
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.services.assignments import OF_SERVICE, assignments_row
 from adapters.postgres.sessions.token_additions import claims_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import Organization
-from core.services.customer_rules import Admission, CustomerPolicy, Individuals, ServiceRole
 from core.services.management import CountedService, ServicesPage, Usage
-from core.services.own_scopes import ServiceScope
-from core.services.services import Service, ServiceFields, ServiceType
+from core.services.own_claims import ServiceScope
+from core.services.services import (
+    Admission,
+    CustomerPolicy,
+    Individuals,
+    Service,
+    ServiceFields,
+    ServiceRole,
+    ServiceType,
+)
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
 from core.sessions.signature_algorithms import SignatureAlgorithm
@@ -351,3 +359,25 @@ def _limits(organization: Organization) -> dict[str, Any]:
         "max_services": organization.max_services,
         "tier_id": organization.tier_id,
     }
+
+
+class PostgresVerifiedDomains(Aggregate):
+    """The port `VerifiedDomains`."""
+
+    def cover(self, organization_id: UUID, host: str, /) -> bool:
+        return self._value(
+            f"""
+            SELECT EXISTS (SELECT
+                           FROM   (SELECT organization_id, domain, verified_at, failing_since
+                                   FROM   custom_domains
+                                   UNION  ALL
+                                   SELECT organization_id, domain, verified_at, failing_since
+                                   FROM   domain_routes
+                                   WHERE  made_for IS NULL) AS claims
+                           WHERE  organization_id = %(organization_id)s AND {PROVED}
+                           AND    (domain = %(host)s OR right(%(host)s, length(domain) + 1) = '.' || domain))
+                   -- Gatehouse itself is under a custom domain.
+                   AND NOT EXISTS (SELECT FROM custom_domains WHERE domain = %(host)s AND verified_at IS NOT NULL)
+            """,
+            {"organization_id": organization_id, "host": host, **in_force_at(self._transaction.now)},
+        )

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
+from core.billing.provider import SECONDS_MAX
 from core.billing.provider_events import EventInvalid
-from core.billing.provider_objects import SECONDS_MAX
 from core.billing.signatures import SignatureInvalid, SignatureMalformed, SignatureMissing
 from core.errors import UnsupportedMediaType
 from core.limits import LARGE_BODY_BYTES_MAX

@@ -7,8 +7,7 @@ import msgspec
 from core.customers import connections
 from core.customers.connections import CustomerConnection, CustomerConnectionState
 from core.customers.customers import CustomerUnknown
-from core.customers.setup_attempts import SetupAttempt
-from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone
+from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone, SetupAttempt
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.services.api_keys import Permission

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.customers import claiming, customers, made_customers, own_customers, restoration
+from core.customers import claiming, customers, made_customers, my_applications
 from core.customers.claiming import NotUnclaimed, OutsideMailDomain, SetupPart
 from core.customers.customers import (
     EXTERNAL_ID_CHARACTERS_MAX,
@@ -18,7 +18,7 @@ from core.customers.customers import (
     NotForCustomers,
     ServiceCustomer,
 )
-from core.customers.own_customers import OwnCustomer
+from core.customers.my_applications import OwnCustomer
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, RateLimitExceeded
 from core.organizations.access import Operation
@@ -291,7 +291,7 @@ async def restore_customer(call: Call, org_slug: str, service_slug: str, custome
 
     What you have made for it comes back with it, and so does its id. Links that were mailed to its future owner do not.
     """
-    return CustomerRecord.of(await call.transact(restoration.restore, org_slug, service_slug, customer_id))
+    return CustomerRecord.of(await call.transact(made_customers.restore, org_slug, service_slug, customer_id))
 
 
 @routes.post(
@@ -321,5 +321,5 @@ async def list_own_customers(call: Call) -> VisitedCustomers:
     began at the identity provider of an organization shows that organization alone, and a token of no service has none.
     At most 200 are listed.
     """
-    found = await call.read(own_customers.list_mine)
+    found = await call.read(my_applications.list_my_customers)
     return VisitedCustomers(customers=[VisitedCustomer.of(one) for one in found], total=len(found))

@@ -13,8 +13,7 @@ from core.customers.group_rules import (
     CustomerRuleUnknown,
     TooManyCustomerRules,
 )
-from core.customers.setup_attempts import SetupAttempt
-from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone
+from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone, SetupAttempt
 from core.organizations.access import Operation
 from core.organizations.group_roles import SCIM
 from core.organizations.link_callers import Part

@@ -11,7 +11,7 @@ from core.limits import COUNTED_MAX
 from core.service_api import customer_users, users
 from core.service_api.users import AccountShared, AddressOfAnotherAccount
 from core.services.api_keys import Permission
-from core.services.customer_rules import ROLES_MAX
+from core.services.services import ROLES_MAX
 from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 from entrypoints.http.customers.customers import SEARCH_CHARACTERS_MAX
 from entrypoints.web.input.decoding import Paged, Sliced

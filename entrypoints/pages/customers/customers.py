@@ -9,9 +9,8 @@ from uuid import UUID
 
 import msgspec
 
-from core.customers import claiming, customer_details, customers, found_customers, made_customers, restoration
+from core.customers import claiming, customers, found_customers, made_customers
 from core.customers.claiming import NotUnclaimed
-from core.customers.customer_details import CustomerInDetail
 from core.customers.customers import (
     EXTERNAL_ID_CHARACTERS_MAX,
     OFFER_LIFETIME,
@@ -21,7 +20,7 @@ from core.customers.customers import (
     ExternalIdTaken,
     NotForCustomers,
 )
-from core.customers.found_customers import CustomerFilter, CustomersOverview, ListedCustomer
+from core.customers.found_customers import CustomerFilter, CustomerInDetail, CustomersOverview, ListedCustomer
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
 from core.limits import NAME_CHARACTERS_MAX
@@ -247,7 +246,7 @@ async def add_customer(call: Call, org_slug: str, service_slug: str, form: NewCu
 @shows_again(show_customers, ExternalIdTaken)
 async def restore_ended_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
     """Restore a customer that no person owned when it ended; programs use `POST …/customers/:customer_id/restore`."""
-    await call.transact(restoration.restore, org_slug, service_slug, customer_id)
+    await call.transact(made_customers.restore, org_slug, service_slug, customer_id)
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-restored")
 
 
@@ -269,7 +268,7 @@ async def show_customer_page(
     """
     try:
         at, found = await opened_service(
-            call, org_slug, service_slug, Operation.CUSTOMERS_READ, customer_details.show, customer_id
+            call, org_slug, service_slug, Operation.CUSTOMERS_READ, found_customers.show_in_detail, customer_id
         )
     except CustomerUnknown:
         return await _ended_page(call, org_slug, service_slug, customer_id)
@@ -477,7 +476,7 @@ def _programs_of(org_slug: str, service_slug: str, found: CustomerInDetail, type
 
 async def _ended_page(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> Page:
     at, ended = await opened_service(
-        call, org_slug, service_slug, Operation.CUSTOMERS_READ, restoration.show_ended, customer_id
+        call, org_slug, service_slug, Operation.CUSTOMERS_READ, made_customers.show_ended, customer_id
     )
     return service_page(
         call,

@@ -6,10 +6,9 @@ from uuid import UUID
 
 import msgspec
 
-from core.customers import found_people
+from core.customers import people
 from core.customers.customers import CustomerUnknown
-from core.customers.found_people import PeopleFilter
-from core.customers.people import CustomerPerson, CustomerPersonUnknown, OwnRolesChanged
+from core.customers.people import CustomerPerson, CustomerPersonUnknown, OwnRolesChanged, PeopleFilter
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
@@ -53,7 +52,7 @@ class CustomerPeopleQuery(ConsoleListQuery, kw_only=True):
 FOUND: Final = ConsoleList[CustomerPerson](
     path=PEOPLE,
     called="people",
-    listed=found_people.listed,
+    listed=people.listed,
     file="people",
     columns={
         "user_id": lambda one: one.id,
@@ -88,7 +87,7 @@ async def show_people_of_customer(
         org_slug,
         service_slug,
         Operation.CUSTOMER_PEOPLE_READ,
-        found_people.search,
+        people.search,
         customer_id,
         **query.filters,
         after=query.position,
@@ -135,7 +134,7 @@ async def show_person_of_customer(
 ) -> Page:
     """Show a person who has signed in for a customer, with their roles and the form that gives the vendor's own."""
     at, found = await opened_service(
-        call, org_slug, service_slug, Operation.CUSTOMER_PEOPLE_READ, found_people.show, customer_id, user_id
+        call, org_slug, service_slug, Operation.CUSTOMER_PEOPLE_READ, people.show, customer_id, user_id
     )
     person = found.person
     titles = {role.name: role.title for role in at.service.roles}
@@ -171,6 +170,6 @@ async def set_own_roles(
 ) -> PageOrRedirect:
     """Give a person of a customer roles; programs use `PUT /api/service/customers/:customer_id/users/:user_id`."""
     await call.transact(
-        found_people.set_roles, org_slug, service_slug, customer_id, user_id, form.roles, seen=form.seen_roles
+        people.set_shown_roles, org_slug, service_slug, customer_id, user_id, form.roles, seen=form.seen_roles
     )
     return after(FOUND.page(org_slug, service_slug, customer_id), "own-roles-saved")

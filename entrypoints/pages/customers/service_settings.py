@@ -7,16 +7,17 @@ from core.customers.service_settings import ServiceRoleUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.services import access
-from core.services.customer_rules import (
+from core.services.management import CustomersRemain, ServiceChanged
+from core.services.services import (
     DESCRIPTION_CHARACTERS_MAX,
     ROLES_MAX,
     CustomerPolicy,
     Individuals,
+    Service,
     ServiceRole,
+    ServiceUnknown,
     individuals_by_default,
 )
-from core.services.management import CustomersRemain, ServiceChanged
-from core.services.services import Service, ServiceUnknown
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked

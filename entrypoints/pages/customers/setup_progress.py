@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from core.customers.customer_details import CustomerInDetail
+from core.customers.found_customers import CustomerInDetail
 from core.customers.setup_progress import CustomerTrouble, MadeSoFar, SetupStep, TroubleKind
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part

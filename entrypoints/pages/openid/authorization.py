@@ -26,8 +26,8 @@ from core.openid.refused_requests import RedirectUriRefused, RequestOver, Reques
 from core.organizations.access import Operation
 from core.secrets import Secret
 from core.services import access
+from core.services.problems import printable
 from core.services.redirect_uris import URI_CHARACTERS_MAX
-from core.services.shown_requests import printable
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn

@@ -14,8 +14,8 @@ from quart import Response
 from core.openid import logout
 from core.openid.logout import LogoutRequest, SignedOut
 from core.openid.refused_requests import LogoutUriRefused, RequestOver, RequestRefused
+from core.services.problems import printable
 from core.services.redirect_uris import URI_CHARACTERS_MAX
-from core.services.shown_requests import printable
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import LIFETIME, BrowserReturn
 from entrypoints.pages.frame import returns

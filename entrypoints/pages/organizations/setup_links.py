@@ -20,7 +20,7 @@ from core.organizations.setup_links import (
     TooManySetupLinks,
 )
 from core.organizations.standing import Standing
-from core.services import suggestions
+from core.services import found_services
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.pickers import picker
@@ -109,7 +109,7 @@ async def show_setup_links(
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
     form = form or (query.form if query is not None else SetupLinkForm())
     services = await call.read(
-        suggestions.of_organization, org_slug, Operation.SETUP_LINKS_READ, form.find_service_slug
+        found_services.service_choices, org_slug, Operation.SETUP_LINKS_READ, form.find_service_slug
     )
     roles = await call.read(setup_links.roles_to_give, org_slug)
     made = next((one.link for one in found if one.link.id == made_id), None)

@@ -5,9 +5,8 @@ from typing import Final
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Capability, Operation
 from core.services import access, admission, management
-from core.services.customer_rules import Admission
 from core.services.management import ServiceChanged
-from core.services.services import ServiceUnknown
+from core.services.services import Admission, ServiceUnknown
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect

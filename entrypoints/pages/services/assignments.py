@@ -9,8 +9,7 @@ import msgspec
 
 from core.errors import BadRequest
 from core.organizations.choices import Choice, Choices
-from core.services.assignments import SubjectKind
-from core.services.subjects import Assignable
+from core.services.assignments import Assignable, SubjectKind
 from entrypoints.pages.console.pickers import Picker, picker
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import translated

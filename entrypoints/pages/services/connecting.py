@@ -8,6 +8,7 @@ import msgspec
 from quart import Response
 
 from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import first_sign_ins
 from core.services.services import ServiceType
@@ -19,10 +20,84 @@ from entrypoints.pages.downloads.downloads import address_of, wheel
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.services import snippets
-from entrypoints.pages.services.kinds import TYPES, kind_of
 from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.hosts import issuer_of
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationKind:
+    """A kind of application; `types` are the types of its services, the first by default.
+
+    `example` is a redirect URI as such an application has it; empty where it has none.
+    """
+
+    word: str
+    name: str
+    about: str
+    types: tuple[ServiceType, ...]
+    example: str
+
+    @property
+    def is_confidential(self) -> bool:
+        """Whether such an application keeps a secret."""
+        return self.types[0].is_confidential
+
+    @property
+    def has_users(self) -> bool:
+        """Whether people sign in to such an application."""
+        return ServiceType.API not in self.types
+
+
+KINDS: Final = (
+    ApplicationKind(
+        "web",
+        marked("Web application"),
+        marked("It runs on a server and keeps a secret there: Flask, Django, Rails, Next.js and the like."),
+        (ServiceType.WEB,),
+        "https://app.example.com/callback",
+    ),
+    ApplicationKind(
+        "spa",
+        marked("Single-page application"),
+        marked("It runs in the browser alone. It has no secret, and signs in with PKCE."),
+        (ServiceType.MOBILE,),
+        "https://app.example.com/callback",
+    ),
+    ApplicationKind(
+        "app",
+        marked("Mobile or desktop application"),
+        marked("It is installed on a device. It has no secret, and signs in with PKCE by the browser of the device."),
+        (ServiceType.MOBILE, ServiceType.DESKTOP),
+        "com.example.app:/callback",
+    ),
+    ApplicationKind(
+        "api",
+        marked("Machine or API"),
+        marked("A program without a user. It gets tokens for itself with its secret."),
+        (ServiceType.API,),
+        "",
+    ),
+)
+# What the types are called in lists.
+TYPES: Final = {
+    ServiceType.WEB: marked("Web application"),
+    ServiceType.API: marked("Machine or API"),
+    ServiceType.MOBILE: marked("Single-page or mobile application"),
+    ServiceType.DESKTOP: marked("Desktop application"),
+}
+
+
+def kind_of(service_type: ServiceType) -> ApplicationKind:
+    """Return the kind to choose for a service of a type; where several have it, the first that has it by default."""
+    by_default = sorted(KINDS, key=lambda kind: kind.types[0] is not service_type)
+    return next(kind for kind in by_default if service_type in kind.types)
+
+
+def kind_by(word: str) -> ApplicationKind | None:
+    """Return the kind of this word; None for every other word."""
+    return next((kind for kind in KINDS if kind.word == word), None)
+
 
 # The service was created, and no one may sign in before people are assigned.
 CREATED_FOR_CHOSEN: Final = "service-created-for-chosen"

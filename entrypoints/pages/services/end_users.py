@@ -9,9 +9,8 @@ import msgspec
 from core.audit import person_records
 from core.errors import Refusal
 from core.organizations.access import Operation
-from core.services import found_end_users, suggestions
-from core.services.end_users import EndUserUnknown
-from core.services.found_end_users import EndUserState, ListedEndUser
+from core.services import end_users, found_services
+from core.services.end_users import EndUserState, EndUserUnknown, ListedEndUser
 from core.sessions.sessions import SessionsChanged
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
@@ -66,8 +65,8 @@ class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
 
 FOUND: Final = ConsoleList[ListedEndUser](
     path=END_USERS,
-    search=found_end_users.search,
-    listed=found_end_users.listed,
+    search=end_users.search,
+    listed=end_users.listed,
     file="end-users",
     columns={
         "email": lambda one: one.email,
@@ -92,7 +91,7 @@ class EndingForm(ProtectedForm, kw_only=True):
 async def show_end_users(call: Call, org_slug: str, query: FoundEndUsersQuery) -> Page:
     """Show the end users of an organization, by a part of their address and by service."""
     standing, found = await FOUND.opened(call, Operation.END_USERS_READ, org_slug, query=query)
-    services = await call.read(suggestions.of_organization, org_slug, Operation.END_USERS_READ)
+    services = await call.read(found_services.service_choices, org_slug, Operation.END_USERS_READ)
     return console_page(
         call,
         "services/end_users.html",
@@ -137,7 +136,7 @@ async def show_end_user(call: Call, org_slug: str, user_id: UUID, query: DoneQue
 @in_console(Operation.END_USERS_CHANGE)
 async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID, *, refusal: Refusal | None = None) -> Page:
     """Show how many sessions end."""
-    standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, found_end_users.show_ending, user_id)
+    standing, ending = await opened(call, org_slug, Operation.END_USERS_CHANGE, end_users.show_ending, user_id)
     return console_page(
         call,
         "services/end_users_sessions.html",
@@ -154,5 +153,5 @@ async def ask_to_end_sessions(call: Call, org_slug: str, user_id: UUID, *, refus
 @shows_again(ask_to_end_sessions, SessionsChanged)
 async def end_sessions(call: Call, org_slug: str, user_id: UUID, form: EndingForm) -> PageOrRedirect:
     """End the sessions of an end user; programs use `DELETE /api/organizations/:slug/users/:user_id/sessions`."""
-    await call.transact(found_end_users.end_shown, org_slug, user_id, seen=number_of(form.seen_sessions))
+    await call.transact(end_users.end_shown, org_slug, user_id, seen=number_of(form.seen_sessions))
     return after(f"{page_of(org_slug)}/people/end-users/{user_id}", "sessions-ended")

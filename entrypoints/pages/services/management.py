@@ -12,9 +12,8 @@ from core.errors import BadRequest, FieldError, Refusal
 from core.organizations.access import Operation
 from core.organizations.choices import Choices
 from core.services import management
-from core.services.group_claims import ALL
 from core.services.management import AudienceTaken, ServiceChanged
-from core.services.own_scopes import ServiceScope
+from core.services.own_claims import ALL_GROUPS, ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile
@@ -25,7 +24,7 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.kinds import TYPES
+from entrypoints.pages.services.connecting import TYPES
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.browsers import ProtectedForm
@@ -182,7 +181,7 @@ def _group_boxes(groups: Choices | None, chosen: Sequence[str]) -> list[tuple[st
     """Return the groups to tick, with chosen ones that no longer exist; None where their ids are typed."""
     if groups is None or not groups.is_whole:
         return None
-    named = {ALL: marked("All groups")} | {one.value: one.name for one in groups.found}
+    named = {ALL_GROUPS: marked("All groups")} | {one.value: one.name for one in groups.found}
     gone = {one: one for one in chosen if one not in named}
     return [(value, text, "", None) for value, text in (named | gone).items()]
 

@@ -28,7 +28,7 @@ from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, platform_pages
-from entrypoints.pages.services.sold_subscriptions import plan_choices
+from entrypoints.pages.services.subscriptions import plan_choices
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_console, platform_support_in_console

@@ -8,10 +8,9 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from core.services import found_services, management
-from core.services.customer_rules import Admission
 from core.services.found_services import ListedService
 from core.services.management import AudienceTaken, ServiceLimitExceeded, ServiceSlugTaken
-from core.services.services import ServiceFields, ServiceType, ServiceUnknown
+from core.services.services import Admission, ServiceFields, ServiceType, ServiceUnknown
 from core.sessions.shown_secrets import ToShow
 from core.text import slug_of_name
 from entrypoints.pages.console.frame import (
@@ -27,8 +26,7 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.admission import chosen_admission
-from entrypoints.pages.services.connecting import CREATED_FOR_CHOSEN, ConnectQuery, connect_page
-from entrypoints.pages.services.kinds import KINDS, TYPES, kind_by
+from entrypoints.pages.services.connecting import CREATED_FOR_CHOSEN, KINDS, TYPES, ConnectQuery, connect_page, kind_by
 from entrypoints.pages.services.snippets import local_redirect_uri
 from entrypoints.pages.services.standing import opened_service, page_of_service
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once

@@ -14,8 +14,7 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
-from entrypoints.pages.services.workload_presets import PRESETS
-from entrypoints.pages.services.workload_rules import REASONS, PresetQuery, WorkloadForm, example, form_values
+from entrypoints.pages.services.workload_rules import PRESETS, REASONS, PresetQuery, WorkloadForm, example, form_values
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.browsers import recent, recent_for_form
 from entrypoints.web.serving.calls import Call

@@ -11,7 +11,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.saml import requests
 from core.secrets import Secret
-from core.services.customer_rules import CUSTOMER_CHARACTERS_MAX
+from core.services.services import CUSTOMER_CHARACTERS_MAX
 from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from core.services.customer_rules import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
+from core.services.services import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
 
 
 def _field(text: str, **keywords: Any) -> dict[str, Any]:

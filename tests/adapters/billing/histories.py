@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.billing import provider_objects
+from core.billing import provider
 from core.billing.provider import ReadSubscription
 from tests.world.billing import CUSTOMER, SUBSCRIPTION
 
@@ -86,7 +86,7 @@ class Provider:
         """Return the subscription as it is now."""
         return ReadSubscription(
             customer_id=CUSTOMER,
-            facts=provider_objects.subscription_facts(self.subscription()),
+            facts=provider.subscription_facts(self.subscription()),
             as_of=datetime.fromtimestamp(self.now, UTC),
         )
 

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.billing import provider_events, receiver, reconciliation
-from core.billing.provider import BillingMode
-from core.billing.provider_objects import STATUSES
+from core.billing.provider import STATUSES, BillingMode
 from tests.adapters.billing.histories import HAPPENINGS, Provider, provider_after
 from tests.world.billing import Seller
 

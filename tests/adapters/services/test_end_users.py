@@ -10,7 +10,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.services import end_users as sql
-from adapters.postgres.services.found_end_users import NEWEST
+from adapters.postgres.services.end_users import FOUND_NEWEST
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 from tests.postgres import Databases, connected
 
@@ -78,7 +78,7 @@ def test_a_search_reads_the_links_of_one_organization_in_their_index(many: Conne
 @pytest.mark.long
 def test_while_an_address_is_typed_so_many_of_the_newest_links_are_read(many: Connection) -> None:
     values = {"organization_id": ACME, "part": "nobody", "looked_at_max": 50, "limit": LIMIT}
-    plan = explained(many, NEWEST, values)
+    plan = explained(many, FOUND_NEWEST, values)
 
     assert tables_read_whole(plan) & {"service_users", "users"} == set()
     assert rows_read(plan, "service_users") == 50

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection, RawConnection
-from adapters.postgres.services import sales, sold_subscriptions
+from adapters.postgres.services import sales, subscriptions
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
 from tests.world.builder import Builder
 
@@ -94,7 +94,7 @@ def test_counting_the_subscriptions_of_many_people_reads_no_more_of_them_than_it
 
     plan = explained(
         connection,
-        sold_subscriptions.COUNT,
+        subscriptions.SOLD_COUNT,
         {"organization_id": acme, "part": "person-", "counted_max": COUNTED_MAX, **nothing},
     )
 

@@ -8,8 +8,8 @@ from itertools import permutations
 import pytest
 
 from core.billing.histories import HistoryEntry, State, state_of
+from core.billing.provider import Facts
 from core.billing.provider_events import Effect
-from core.billing.provider_objects import Facts
 from core.services.subscriptions import SubscriptionStatus
 
 NOON = datetime(2026, 2, 3, 12, tzinfo=UTC)

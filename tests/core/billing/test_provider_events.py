@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.billing import provider_events, provider_objects
-from core.billing.provider import BillingFailed, BillingRateLimited
+from core.billing import provider, provider_events
+from core.billing.provider import NOTHING, BillingFailed, BillingRateLimited, Facts, SubscriptionBinding
 from core.billing.provider_events import EFFECTS, BillingEvent, CustomerProfile, Effect, EventInvalid
-from core.billing.provider_objects import NOTHING, Facts, SubscriptionBinding
 from core.services.subscriptions import SubscriptionStatus
 
 NUMBERS = [UUID(int=number) for number in range(1, 5)]
@@ -178,8 +177,8 @@ def test_a_customer_is_read() -> None:
 
 
 def test_a_long_name_is_shortened_and_an_empty_one_is_none() -> None:
-    assert provider_objects.text("a" * 1000) == "a" * provider_objects.TEXT_CHARACTERS_MAX
-    assert provider_objects.text("") is None
+    assert provider.text("a" * 1000) == "a" * provider.TEXT_CHARACTERS_MAX
+    assert provider.text("") is None
 
 
 def test_a_detached_payment_method_belonged_to_the_customer_before() -> None:
@@ -198,16 +197,16 @@ def test_a_payment_method_of_no_known_customer_has_no_effect() -> None:
 def test_incomplete_metadata_tell_nothing(missing: str) -> None:
     metadata = {name: value for name, value in BINDING.metadata.items() if name != missing}
 
-    assert provider_objects.binding_of({"metadata": metadata}) is None
+    assert provider.binding_of({"metadata": metadata}) is None
 
 
 def test_an_object_that_says_nothing_has_no_facts() -> None:
-    assert provider_objects.subscription_facts({}) == NOTHING
-    assert provider_objects.invoice_facts({}) == NOTHING
+    assert provider.subscription_facts({}) == NOTHING
+    assert provider.invoice_facts({}) == NOTHING
 
 
 def test_metadata_go_to_the_provider_as_they_come_back() -> None:
-    assert provider_objects.binding_of(json.loads(json.dumps({"metadata": BINDING.metadata}))) == BINDING
+    assert provider.binding_of(json.loads(json.dumps({"metadata": BINDING.metadata}))) == BINDING
 
 
 def test_a_failure_says_whether_the_provider_has_refused() -> None:

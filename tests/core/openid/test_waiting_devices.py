@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.openid.device import WaitingDevice
-from core.services.own_scopes import ServiceScope
+from core.services.own_claims import ServiceScope
 from tests.caller_values import START
 
 COMMAND_LINE = WaitingDevice(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.services.shown_requests import shown_address, shown_words
+from core.services.problems import shown_address, shown_words
 
 TOKEN = "x" * 40
 

@@ -7,8 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.services.sold_subscriptions import SoldSubscription
-from core.services.subscriptions import SubscriptionStatus
+from core.services.subscriptions import SoldSubscription, SubscriptionStatus
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 

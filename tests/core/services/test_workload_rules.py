@@ -10,8 +10,7 @@ import pytest
 
 from core.errors import BadRequest
 from core.services.client_records import Outside
-from core.services.workload_presets import Provider, provider_of
-from core.services.workload_rules import CLAIMS_MAX, WorkloadFields, checked
+from core.services.workload_rules import CLAIMS_MAX, Provider, WorkloadFields, checked, provider_of
 
 OUTSIDE = Outside(own_hosts=frozenset({"id.example.com"}))
 FIELDS = WorkloadFields(name=" Deployment ", issuer="https://issuer.example/tenant/", match={"sub": "job"})

@@ -175,7 +175,7 @@ def test_some_claims_are_lists_always_and_an_unknown_source_says_nothing() -> No
 )
 def test_a_claim_that_has_a_meaning_or_an_odd_name_is_refused(claim: str) -> None:
     with pytest.raises(BadRequest):
-        own_claims.require_valid([OwnClaim(claim=claim, source="user.id")], [])
+        own_claims.require_claims([OwnClaim(claim=claim, source="user.id")], [])
 
 
 @pytest.mark.parametrize(
@@ -184,12 +184,12 @@ def test_a_claim_that_has_a_meaning_or_an_odd_name_is_refused(claim: str) -> Non
 )
 def test_what_is_no_source_is_refused(source: str) -> None:
     with pytest.raises(BadRequest):
-        own_claims.require_valid([OwnClaim(claim="x", source=source)], [])
+        own_claims.require_claims([OwnClaim(claim="x", source=source)], [])
 
 
 def test_names_of_products_are_taken_and_each_stands_once() -> None:
     good = ["https://acme.example/claims/plan", "acme:plan", "x-1", "groups", "roles", "entitlements"]
-    own_claims.require_valid([OwnClaim(claim=one, source="user.id") for one in good], [])
+    own_claims.require_claims([OwnClaim(claim=one, source="user.id") for one in good], [])
 
     for claims, groups in (
         ([OwnClaim(claim="x", source="user.id"), OwnClaim(claim="X", source="user.email")], []),
@@ -197,7 +197,7 @@ def test_names_of_products_are_taken_and_each_stands_once() -> None:
         ([OwnClaim(claim="Groups", source="directory.groups")], ["all"]),
     ):
         with pytest.raises(BadRequest):
-            own_claims.require_valid(claims, groups)
+            own_claims.require_claims(claims, groups)
 
 
 def test_the_registry_is_in_the_case_in_which_names_are_compared() -> None:

@@ -11,7 +11,7 @@ import pytest
 from actors import billing_reconciler
 from actors.billing_reconciler import BillingReconciler
 from adapters.gateways.stripe import StripeGateway
-from core.billing import cancellations
+from core.billing import reconciliation
 from core.billing.provider import BillingRateLimited
 from tests.concurrency import at_once, statuses_of
 from tests.payment_provider import PaymentProvider
@@ -273,9 +273,9 @@ async def test_a_provider_that_fails_is_asked_again_later(
     before = len(ended(provider))
     await reconciler.reconcile()
     at_once = len(ended(provider))
-    sold.world.clock.advance(cancellations.RETRY)
+    sold.world.clock.advance(reconciliation.CANCELLATION_RETRY)
     await reconciler.reconcile()
-    sold.world.clock.advance(cancellations.RETRY)
+    sold.world.clock.advance(reconciliation.CANCELLATION_RETRY)
     await reconciler.reconcile()
 
     assert (before, at_once, len(ended(provider))) == (3, 3, 4)
@@ -289,7 +289,7 @@ async def test_a_cancellation_whose_answer_was_lost_is_complete(
     provider.misbehave(0, is_executed=True)
 
     await reconciler.reconcile()
-    sold.world.clock.advance(cancellations.RETRY)
+    sold.world.clock.advance(reconciliation.CANCELLATION_RETRY)
     await reconciler.reconcile()
 
     # The second time the provider has answered that there is no such subscription.
@@ -304,7 +304,7 @@ async def test_a_provider_that_asks_to_wait_is_not_asked_on(
 
     with pytest.raises(BillingRateLimited):
         await reconciler.reconcile()
-    sold.world.clock.advance(cancellations.RETRY)
+    sold.world.clock.advance(reconciliation.CANCELLATION_RETRY)
     await reconciler.reconcile()
 
     assert provider.objects[SUBSCRIPTION]["status"] == "canceled"

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from core.customers import customers, internal_organizations
+from core.customers import customers, setup_callers
 from core.services.services import Service
 from ports.unit_of_work import UnitOfWork
 from tests.world.trade import Trade
@@ -25,7 +25,7 @@ async def with_internal(trade: Trade, customer_id: UUID) -> UUID:
     def add(uow: UnitOfWork) -> UUID:
         service = uow.services.by_slug(trade.vendor.organization_id, "shop")
         assert isinstance(service, Service)
-        return internal_organizations.lock_or_add(uow, customers.find(uow, service, customer_id)).id
+        return setup_callers.lock_or_add(uow, customers.find(uow, service, customer_id)).id
 
     first = await trade.world.installation.database.transact(add)
     assert await trade.world.installation.database.transact(add) == first

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.services.customer_rules import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
+from core.services.services import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import Answer, serving

@@ -15,14 +15,13 @@ from core.customers.products import SETTINGS, ProductAccess
 from core.customers.relations import CustomerSide
 from core.organizations.organizations import BUILT_IN_ROLES, Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
-from core.services.customer_rules import Admission
 from core.services.plans import Plan
-from core.services.services import Service
+from core.services.services import Admission, Service
 from core.services.subscriptions import Subscription, SubscriptionStatus
 from entrypoints.pages.console.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
 from entrypoints.pages.events.actions import UNDONE
 from entrypoints.pages.frame.languages import LANGUAGES
-from entrypoints.pages.services.kinds import TYPES
+from entrypoints.pages.services.connecting import TYPES
 from tests.application import Answer
 from tests.pages.audit.recorded_details import RecordedDetails
 from tests.pages.audit.written import HOSTILE, KEY, PAGE, rows, write

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.postgres.services.sold_subscriptions import FEW_USERS_MAX
+from adapters.postgres.services.subscriptions import FEW_USERS_MAX
 from core.services import sales
 from entrypoints.installation import Installation
 from tests.application import serving
@@ -148,7 +148,7 @@ async def test_subscriptions_are_found_by_every_filter(
 
     # However many people have the part in their address.
     for most in (FEW_USERS_MAX, 1):
-        monkeypatch.setattr("adapters.postgres.services.sold_subscriptions.FEW_USERS_MAX", most)
+        monkeypatch.setattr("adapters.postgres.services.subscriptions.FEW_USERS_MAX", most)
         assert await found("search=%20ELI") == 2
         assert await found("search=elisa") == 1
         assert await found("search=ann") == 0

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from core.events.platform_actions import PlatformAction
-from core.services import found_end_users
+from core.services import end_users
 from tests.application import Answer
 from tests.pages.platform.conftest import browser_of
 from tests.shown_text import shows
@@ -264,10 +264,10 @@ async def test_end_users_are_looked_for_among_the_newest_while_typing_and_among_
     ids = [world.user(f"{name}@harry.example") for name in ("one", "other")]
     for user_id in ids:
         world.link(callers.acme_id, shop.id, user_id)
-    owner, end_users = browser_of(callers, Caller.OWNER), f"{ACME}/people/end-users/"
-    monkeypatch.setattr(found_end_users, "LOOKED_AT_MAX", 1)
+    owner, below = browser_of(callers, Caller.OWNER), f"{ACME}/people/end-users/"
+    monkeypatch.setattr(end_users, "LOOKED_AT_MAX", 1)
 
-    typed = [href for href, _ in await found_by(owner, "harry.") if href.startswith(end_users)]
+    typed = [href for href, _ in await found_by(owner, "harry.") if href.startswith(below)]
     page = await owner.open(f"{ACME}/search?q=harry.")
 
     assert typed == [f"{end_users}{max(ids)}"]

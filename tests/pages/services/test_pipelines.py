@@ -22,7 +22,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
-from entrypoints.pages.services.workload_presets import PRESETS, Preset
+from entrypoints.pages.services.workload_rules import PRESETS, Preset
 from tests.browser import Site
 from tests.world.builder import Builder
 from tests.world.workload_issuer import RSA, public_key

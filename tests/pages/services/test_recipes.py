@@ -10,7 +10,7 @@ import pytest
 from core.services.services import ServiceType
 from entrypoints.pages.console.recipes import RECIPES
 from entrypoints.pages.frame.languages import LANGUAGES
-from entrypoints.pages.services.kinds import kind_of
+from entrypoints.pages.services.connecting import kind_of
 from tests.application import Answer
 from tests.pages.services.shop import CONSOLE, SECRET, shop_of
 from tests.world.builder import Service

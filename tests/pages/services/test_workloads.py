@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from entrypoints.pages.services.workload_presets import PRESETS
+from entrypoints.pages.services.workload_rules import PRESETS
 from tests.application import Answer
 from tests.world.organization_keys import insert_organization_key
 from tests.world.team import Team

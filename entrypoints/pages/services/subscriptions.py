@@ -9,15 +9,16 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Operation
-from core.services import sales, sold_subscriptions, suggestions
-from core.services.sold_subscriptions import (
+from core.services import found_services, sales, subscriptions
+from core.services.subscriptions import (
+    LIVE,
     PaidElsewhere,
     SoldFilter,
     SoldSubscription,
     SoldSubscriptionChanged,
     SoldSubscriptionUnknown,
+    SubscriptionStatus,
 )
-from core.services.subscriptions import LIVE, SubscriptionStatus
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     BILLING,
@@ -44,7 +45,6 @@ from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
-
 SOLD: Final = f"{BILLING}/sold"
 SUBSCRIPTION: Final = f"{SOLD}/:subscription_id"
 # In the place of a status: all that are in force.
@@ -79,8 +79,8 @@ class SoldQuery(ConsoleListQuery, kw_only=True):
 
 FOUND: Final = ConsoleList[SoldSubscription](
     path=SOLD,
-    search=sold_subscriptions.search,
-    listed=sold_subscriptions.listed,
+    search=subscriptions.search,
+    listed=subscriptions.listed,
     file="sold",
     name="subscriptions",
     columns={
@@ -118,12 +118,12 @@ class CancellationForm(ProtectedForm, kw_only=True):
 async def show_sold(call: Call, org_slug: str, query: SoldQuery) -> Page:
     """Show the subscriptions that an organization has sold, by status, service, plan and part of the address."""
     standing, found = await FOUND.opened(call, Operation.BILLING_READ, org_slug, query=query)
-    services = await call.read(suggestions.of_organization, org_slug, Operation.BILLING_READ)
+    services = await call.read(found_services.service_choices, org_slug, Operation.BILLING_READ)
     names = await call.read(sales.names, org_slug)
     language = language_of(call)
     return console_page(
         call,
-        "services/sold_subscriptions.html",
+        "services/subscriptions.html",
         standing,
         # There is no call for the subscriptions of all services.
         program=Program("services_list_services", org_slug),
@@ -171,14 +171,12 @@ async def show_sold_subscription(
     refusal: Refusal | None = None,
 ) -> Page:
     """Show a subscription that an organization has sold."""
-    standing, (found, plans) = await opened(
-        call, org_slug, Operation.BILLING_READ, sold_subscriptions.show, subscription_id
-    )
+    standing, (found, plans) = await opened(call, org_slug, Operation.BILLING_READ, subscriptions.show, subscription_id)
     language = language_of(call)
     page = f"{page_of(org_slug)}/billing/sold"
     return console_page(
         call,
-        "services/sold_subscriptions_one.html",
+        "services/subscriptions_one.html",
         standing,
         program=_program(found, {"plan_id": form.plan_id if form is not None else str(found.plan_id)}),
         done=query.done if query is not None else "",
@@ -209,7 +207,7 @@ async def show_sold_subscription(
 async def move_subscription(call: Call, org_slug: str, subscription_id: UUID, form: MoveForm) -> PageOrRedirect:
     """Move a subscription to another plan; programs use `PATCH /api/service/subscriptions/:user_id`."""
     await call.transact(
-        sold_subscriptions.move, org_slug, subscription_id, id_or_none(form.plan_id), seen_version=form.seen_version
+        subscriptions.move, org_slug, subscription_id, id_or_none(form.plan_id), seen_version=form.seen_version
     )
     return after(f"{page_of(org_slug)}/billing/sold/{subscription_id}", "subscription-moved")
 
@@ -226,11 +224,11 @@ async def ask_to_cancel(
 ) -> Page:
     """Show what happens when a subscription is cancelled."""
     standing, (found, plans) = await opened(
-        call, org_slug, Operation.SUBSCRIPTIONS_CHANGE, sold_subscriptions.show, subscription_id
+        call, org_slug, Operation.SUBSCRIPTIONS_CHANGE, subscriptions.show, subscription_id
     )
     return console_page(
         call,
-        "services/sold_subscriptions_cancellation.html",
+        "services/subscriptions_cancellation.html",
         standing,
         program=_program(found, {"status": SubscriptionStatus.CANCELLED.value}),
         refusal=refusal,
@@ -248,9 +246,7 @@ async def cancel_subscription(
     call: Call, org_slug: str, subscription_id: UUID, form: CancellationForm
 ) -> PageOrRedirect:
     """Cancel a subscription at once; programs use `PATCH /api/service/subscriptions/:user_id`."""
-    await call.transact(
-        sold_subscriptions.cancel, org_slug, subscription_id, seen_version=form.seen_version, note=form.note
-    )
+    await call.transact(subscriptions.cancel, org_slug, subscription_id, seen_version=form.seen_version, note=form.note)
     return after(f"{page_of(org_slug)}/billing/sold/{subscription_id}", "subscription-cancelled")
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from adapters.postgres.customers.customers import service_values
 from adapters.postgres.transaction import Aggregate
-from core.customers.restoration import EndedCustomer
+from core.customers.made_customers import EndedCustomer
 from core.services.services import Service
 
 _ENDED: Final = """
