@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final, Unpack
 
 from actors.periods import PeriodicActor, PeriodicConnections
-from core.audit import tails
+from core.audit import browser
 from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
@@ -36,6 +36,6 @@ class AuditTailWatcher(PeriodicActor):
         self.period_seconds = PERIOD_SECONDS if followed else math.inf
         if not followed:
             return
-        positions = await self._after_requests(tails.positions, followed)
+        positions = await self._after_requests(browser.positions, followed)
         # Of logs that were not followed when their positions were read, nothing is known.
         self._logs.tell({log: positions.get(log, 0) for log in followed})

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import trio
 
-from core.audit.tails import PLACES_MAX, RETRY_SECONDS, TailsTaken
+from core.audit.browser import PLACES_MAX, RETRY_SECONDS, TailsTaken
 from ports.mailboxes import Due, Mailboxes, WorkKind
 
 

@@ -13,7 +13,7 @@ import structlog
 
 from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
-from core.platform import cluster, health_figures
+from core.platform import health_figures, system
 from core.platform.health_figures import Backlog, PlatformFigures
 from ports.mailboxes import WorkKind
 from ports.metrics import ConnectionPool, Metrics
@@ -84,7 +84,7 @@ class MetricsRefresher:
         try:
             # Of the installation, one process tells. The nodes come first: without one of them, figures are refused.
             if self._counts and self._is_on_cluster:
-                nodes = await self._database.read(cluster.measure)
+                nodes = await self._database.read(system.measure)
                 if nodes is not None:
                     self._metrics.cluster_measured(nodes)
             backlog = await self._database.read(health_figures.backlog) if self._counts else Backlog()

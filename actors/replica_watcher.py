@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from actors.mailboxes import Mailbox
 from core.errors import ServiceUnavailable
-from core.platform import replicas
+from core.platform import system
 
 if TYPE_CHECKING:
     from ports.database import Database
@@ -32,7 +32,7 @@ class ReplicaWatcher:
     async def look(self) -> None:
         """Compare the replicas with the primary; while that is away, no request is served and none reads elsewhere."""
         try:
-            place = await self._database.read(replicas.primary_place)
+            place = await self._database.read(system.primary_place)
         except ServiceUnavailable:
             # The log has the reason; it is compared at the next look.
             return

@@ -12,8 +12,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from core.platform.cluster import Cluster
 from core.platform.health_figures import Backlog
+from core.platform.system import Cluster
 from ports.mailboxes import POLLED_WORK
 from ports.metrics_of_work import (
     AttemptOutcome,

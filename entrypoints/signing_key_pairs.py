@@ -13,7 +13,7 @@ from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.vault import SealBroken
 from core.limits import IMPERSONATION_LIFETIME_MAX
-from core.platform import key_changes
+from core.platform import commands
 from core.sessions import server_secrets, signing_keys
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from entrypoints import master_keys
@@ -59,4 +59,4 @@ async def rotate(installation: Installation, database: Database) -> Sequence[sig
     """
     fresh = [await trio.to_thread.run_sync(make_key_pair, algorithm) for algorithm in SignatureAlgorithm]
     longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
-    return await database.transact(key_changes.rotate, fresh, longest)
+    return await database.transact(commands.rotate, fresh, longest)

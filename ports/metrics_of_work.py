@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from core.lazy_dataclasses import dataclass
-from core.platform.cluster import Cluster
 from core.platform.health_figures import Backlog
+from core.platform.system import Cluster
 
 
 class MailServerKind(StrEnum):

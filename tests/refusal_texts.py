@@ -42,7 +42,7 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/organizations/key_callers.py": "programs with a key of an organization read it",
     "core/platform/backups.py": "operators read it in a terminal",
     "core/platform/health_figures.py": "operators read it as JSON",
-    "core/platform/help_by_command.py": "operators read it in a terminal",
+    "core/platform/commands.py": "operators read it in a terminal",
     "core/platform/housekeeping.py": "the log names it",
     "core/service_api": "the backends of services read it",
     "core/sessions/signing_keys.py": "the log names it",

@@ -19,8 +19,7 @@ from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.person_records import PostgresPersonRecords
 from adapters.postgres.audit.search import PostgresAuditSearches
-from adapters.postgres.audit.siem import PostgresSiemStreams
-from adapters.postgres.audit.siem_sign_ins import PostgresSiemSignIns
+from adapters.postgres.audit.siem import PostgresSiemSignIns, PostgresSiemStreams
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
 from adapters.postgres.audit.sign_in_log import PostgresSignInLog
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
@@ -89,12 +88,11 @@ from adapters.postgres.organizations.takeovers import PostgresTakeovers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.bulk_work import PostgresBulkWork
-from adapters.postgres.platform.cluster import PostgresClusters
+from adapters.postgres.platform.doctor import PostgresLeftCredentials, PostgresPublicNames
 from adapters.postgres.platform.explained_customers import PostgresExplainedCustomers
 from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
-from adapters.postgres.platform.left_credentials import PostgresLeftCredentials
 from adapters.postgres.platform.log_months import PostgresLogMonths
 from adapters.postgres.platform.mails import PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
@@ -105,11 +103,9 @@ from adapters.postgres.platform.overlooked import PostgresOverlookedWork
 from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.owners import PostgresPlatformOwners
 from adapters.postgres.platform.polling import PostgresDueWork
-from adapters.postgres.platform.public_names import PostgresPublicNames
-from adapters.postgres.platform.replicas import PostgresPrimary
 from adapters.postgres.platform.search import PostgresPlatformSearches
 from adapters.postgres.platform.support import PostgresPlatformSupport
-from adapters.postgres.platform.system import PostgresSystem
+from adapters.postgres.platform.system import PostgresClusters, PostgresPrimary, PostgresSystem
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport

@@ -14,10 +14,10 @@ from adapters.postgres.driver.positions import Position
 from adapters.postgres.driver.replica import Replica, name_of
 from adapters.postgres.driver.replica_connection import NO_STANDBY, Primary, ReplicaDriver
 from adapters.postgres.driver.rows import kwargs_row
-from adapters.postgres.platform.replicas import PLACE
+from adapters.postgres.platform.system import PLACE
 from adapters.postgres.replicas import OTHER_TIMELINE
 from core.lazy_dataclasses import dataclass
-from core.platform.replicas import PrimaryPlace
+from core.platform.system import PrimaryPlace
 
 FOLLOW_SECONDS_MAX: Final = 2.0
 _POLL_SECONDS: Final = 0.02

@@ -22,7 +22,7 @@ from adapters.postgres.driver.pool import Pooled
 from adapters.postgres.driver.positions import Moments, Position
 from adapters.postgres.driver.replica import Replica
 from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY, Primary, is_same
-from core.platform.replicas import PrimaryPlace
+from core.platform.system import PrimaryPlace
 from ports.metrics import ReplicaMetrics
 
 PRIMARY: Final = "primary"

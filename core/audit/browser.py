@@ -18,7 +18,7 @@ from core.audit.chain import ChainState
 from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
 from core.email_addresses import canonical_email
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, NotFound, RateLimitExceeded
 from core.events.actions import AuditAction, TargetType
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
@@ -259,3 +259,33 @@ def _ids_in(values: Iterable[Any]) -> set[UUID]:
         except (ValueError, AttributeError, TypeError):
             continue
     return ids
+
+
+# For each organization, and for the platform, in each process.
+PLACES_MAX: Final = 20
+WAIT_SECONDS_MAX: Final = 20.0
+RETRY_SECONDS: Final = 10
+# The log of the platform, among those of the organizations.
+PLATFORM_LOG: Final = UUID(int=0)
+
+
+class TailsTaken(RateLimitExceeded):
+    """The maximum of readers waits for new entries of this log already."""
+
+    limit = "audit_tails"
+    counts = "readers"
+    default_message = (
+        "This audit log is being followed by 20 people already. This page loads itself again from time to time instead."
+    )
+
+
+def positions(uow: UnitOfWork, logs: Collection[UUID]) -> Mapping[UUID, int]:
+    """Return the present position of each log that has one.
+
+    It is the last sealed position; for the platform it is the number of its newest id.
+    """
+    found = dict(uow.audit_searches.newest_positions([log for log in logs if log != PLATFORM_LOG]))
+    newest = uow.audit_searches.newest_of_platform() if PLATFORM_LOG in logs else None
+    if newest is not None:
+        found[PLATFORM_LOG] = newest.int
+    return found

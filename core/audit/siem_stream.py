@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from core.audit import siem_sign_ins
 from core.audit.audit_log import AuditLogActor, AuditLogEntry
 from core.audit.chain import time_text
 from core.audit.siem import SiemContent, SiemOptions, SiemProvider, SiemUnknown, SignInCursor
-from core.audit.siem_sign_ins import StreamedSignIn
 from core.events.actions import AuditAction, TargetType
+from core.ids import CLOCKS_DIFFER_MAX, moment_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.secrets import Secret
+from core.sign_in.reasons import SignInReason, reason_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -148,7 +148,7 @@ def next_batch(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
     entries = _next_entries(uow, stream)
     if stream.sign_ins is None:
         return entries
-    part = siem_sign_ins.next_part(uow, stream.organization_id, stream.sign_ins, limit=BATCH_EVENTS_MAX)
+    part = next_part(uow, stream.organization_id, stream.sign_ins, limit=BATCH_EVENTS_MAX)
     sign_ins = [_event_of_sign_in(one) for one in part.found]
     if entries.events and not (sign_ins and sign_ins[0].created_at < entries.events[0].created_at):
         has_more = entries.has_more or bool(sign_ins) or part.has_more
@@ -198,7 +198,7 @@ def progress_of(stream: LeasedStream, batch: SiemBatch, receipt: StreamReceipt, 
         failures = 0
         next_at = at if batch.has_more or not has_all else at + BATCH_EVERY
     is_idle = has_all and receipt.error is None and not batch.has_more
-    looks_at = at + siem_sign_ins.LOOKED_FOR_EVERY if is_idle else next_at
+    looks_at = at + LOOKED_FOR_EVERY if is_idle else next_at
     return Progress(
         position=position,
         sign_ins=sign_ins,
@@ -258,7 +258,7 @@ def _event_of_sign_in(sign_in: StreamedSignIn) -> SiemEvent:
     return SiemEvent(
         id=f"{sign_in.id}-{time_text(sign_in.created_at)}",
         position=0,
-        action=siem_sign_ins.TYPE,
+        action=TYPE,
         created_at=sign_in.created_at,
         payload=sign_in.payload,
         sign_ins=sign_in.cursor,
@@ -294,3 +294,81 @@ def prepare_test(uow: UnitOfWork, slug: str) -> tuple[SiemTarget, SiemEvent]:
         created_at=uow.now,
     )
     return target, event_of(entry, position=0, entry_hash=None)
+
+
+TYPE: Final = "sign_in"
+# Clocks differ, and a transaction is committed within a minute after its time.
+SETTLED_AFTER: Final = CLOCKS_DIFFER_MAX + timedelta(minutes=1)
+# One statement puts so much of the log in the order of times.
+WINDOW: Final = timedelta(minutes=10)
+# How often a stream looks for new ones.
+LOOKED_FOR_EVERY: Final = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamedSignIn:
+    """A sign-in of the log; the person and the address are None where the organization may not know them."""
+
+    id: UUID
+    created_at: datetime
+    success: bool
+    reason: str | None
+    user_id: UUID | None
+    email: str | None
+    service: str | None
+    customer: str | None
+    connection_id: UUID | None
+    ip_address: str | None
+
+    @property
+    def cursor(self) -> SignInCursor:
+        """The place behind it."""
+        return SignInCursor(at=self.created_at, id=self.id)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome."""
+        return "success" if self.success else "refused"
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """The form for a receiver."""
+        known = None if self.success else reason_of(self.reason) or SignInReason.NOT_RECORDED
+        return {
+            "type": TYPE,
+            "id": str(self.id),
+            "outcome": self.outcome,
+            "reason": known.value if known is not None else None,
+            "user": {"id": str(self.user_id), "email": self.email} if self.user_id is not None else None,
+            "service": self.service,
+            "customer": self.customer,
+            "connection_id": str(self.connection_id) if self.connection_id is not None else None,
+            "ip": self.ip_address,
+            "created_at": time_text(self.created_at),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInPart:
+    """A part of the log in the order of times: the sign-ins to send, the place behind them, and whether more follow."""
+
+    found: Sequence[StreamedSignIn]
+    through: SignInCursor
+    has_more: bool
+
+
+def next_part(uow: UnitOfWork, organization_id: UUID, after: SignInCursor, *, limit: int) -> SignInPart:
+    """Return the next sign-ins after a place, at most `limit`."""
+    settled = uow.now - SETTLED_AFTER
+    if settled <= after.at:
+        return SignInPart(found=(), through=after, has_more=False)
+    first_id = uow.siem_sign_ins.first_after(organization_id, after, until=settled)
+    if first_id is None:
+        return SignInPart(found=(), through=SignInCursor(at=settled), has_more=False)
+    # No row with this id or a later one has an earlier time.
+    begin = max(after.at, moment_of(first_id) - CLOCKS_DIFFER_MAX)
+    until = min(settled, begin + WINDOW)
+    found = uow.siem_sign_ins.page(organization_id, after, first_id=first_id, until=until, limit=limit + 1)
+    if len(found) > limit:
+        return SignInPart(found=found[:limit], through=found[limit - 1].cursor, has_more=True)
+    return SignInPart(found=found, through=SignInCursor(at=until), has_more=until < settled)

@@ -6,7 +6,7 @@ the use case.
 
 A route that makes a credential, or says where one leads, has an operation of its own in `_MAKES_CREDENTIAL`;
 `_ALSO_TAKES` says what else its maker must be allowed to do. Its use case calls `record_maker` of
-`made_credentials.py`, and `core/platform/left_credentials.py` has a line for its kind.
+`made_credentials.py`, and `core/platform/doctor.py` has a line for its kind.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from uuid import UUID
 
 from core.accounts.providers import IMPERSONATION
 from core.accounts.users import User, UserUnknown
+from core.customers import customers, relations
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
@@ -26,7 +27,7 @@ from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform
-from core.platform import impersonation_for_customers, user_records
+from core.platform import user_records
 from core.platform.user_records import UserRecord
 from core.secrets import Secret, hash_token
 from core.sessions import browser_sessions, refresh
@@ -36,12 +37,15 @@ from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_additions import TokenSubject
 from core.sessions.token_claims import TokenGrant, token_grant
-from core.sign_in import places
+from core.sign_in import customer_choices, places
+from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, ForCustomer, NotOpen
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination
 from core.text import checked_reason
 
 if TYPE_CHECKING:
+    from core.accounts.users import User
+    from core.sign_in.places import Place
     from ports.unit_of_work import UnitOfWork
 
 _MINUTE: Final = "%Y-%m-%d %H:%M UTC"
@@ -197,7 +201,7 @@ def _begin(
         **of_customer,
     )
     if customer is not None:
-        impersonation_for_customers.tell(uow, place, customer, user, session)
+        tell(uow, place, customer, user, session)
     # Without the actor and the reason: the reason may concern others, and the log has both.
     mail.send(
         uow,
@@ -232,7 +236,7 @@ def _place(uow: UnitOfWork, user: User, wanted: ImpersonationTarget) -> Place:
         refusal = judge(place, destination)
         if refusal is not None:
             raise refusal
-    return replace(place, customer=impersonation_for_customers.chosen(place, wanted.customer))
+    return replace(place, customer=chosen(place, wanted.customer))
 
 
 def _require_context(wanted: ImpersonationTarget) -> None:
@@ -244,7 +248,7 @@ def _require_context(wanted: ImpersonationTarget) -> None:
 
 def _does_not_belong(place: Place) -> BadRequest:
     if place.customers is not None:
-        return impersonation_for_customers.refusal_of(place)
+        return refusal_of(place)
     if place.is_suspended:
         return BadRequest.of_field("org_slug", "The membership of this user in this organization is deactivated.")
     if place.service is None:
@@ -273,3 +277,59 @@ def _session(uow: UnitOfWork, owner: Caller, user: User, place: Place) -> Sessio
         impersonator_session_id=owner.session.id,
         created_at=uow.now,
     )
+
+
+_MINUTE: Final = "%Y-%m-%d %H:%M UTC"
+_CLOSED: Final = "This user has never signed in to this service for such a customer, or it is not open to them now."
+_DUE: Final = (
+    "This user does not use this service without a customer. Name the customer for which you act as this user, by its"
+    " id or slug."
+)
+
+
+def chosen(place: Place, named: str | None) -> CustomerStanding | None:
+    """Return the customer for which a session of this user acts at a service, None to act without one.
+
+    Raise `BadRequest` for a customer for which the user cannot sign in or never has, and if a required one is missing.
+    """
+    name = named or AS_INDIVIDUAL
+    choice = customer_choices.choose(place.service, place.customers, name, None, must_know=True)
+    if not name:
+        if isinstance(choice, NotOpen):
+            raise _refusal(_DUE)
+        return None
+    if not isinstance(choice, ForCustomer) or place.is_suspended:
+        raise _refusal(_CLOSED)
+    return choice.customer
+
+
+def refusal_of(place: Place) -> BadRequest:
+    """Return the refusal of a session whose context is not open to its user."""
+    return _refusal(_DUE if place.customer is None else _CLOSED)
+
+
+def tell(uow: UnitOfWork, place: Place, customer: CustomerStanding, user: User, session: Session) -> None:
+    """Record an impersonation for a customer in both logs, and mail it to the customer's owner."""
+    assert place.organization is not None, "a customer was chosen without its vendor"
+    assert place.service is not None, "a customer was chosen without its service"
+    found = uow.service_customers.find(place.service, customer.id, at=uow.now)
+    assert found is not None, "a session was begun for a customer that there is not"
+    relation = customers.relation(place.organization, place.service, found)
+    relations.record_impersonation(uow, relation, user.id, session)
+    owner = uow.mail_servers.owner_contact(customer.organization_id)
+    mail.send(
+        uow,
+        owner.email,
+        MailTemplate.CUSTOMER_IMPERSONATION_STARTED,
+        person=user.email,
+        service=relation.service_name,
+        vendor=relation.vendor_name,
+        organization=owner.organization_name,
+        slug=customer.slug,
+        at=uow.now.strftime(_MINUTE),
+        until=session.expires_at.strftime(_MINUTE),
+    )
+
+
+def _refusal(text: str) -> BadRequest:
+    return BadRequest.of_field("customer", text)

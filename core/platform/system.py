@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.billing.provider import BillingMode
 from core.lazy_dataclasses import dataclass
@@ -100,3 +100,71 @@ def read_keys(uow: UnitOfWork) -> Sequence[PublishedKey]:
     """Return the signing keys, as a platform owner."""
     authorize_platform(uow)
     return uow.system.keys()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterNode:
+    """A node that may hold parts of the logs; its bytes count its whole database, 0 while it is down."""
+
+    name: str
+    is_up: bool
+    shards: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The nodes beside the coordinator, and the logs on the coordinator itself."""
+
+    nodes: Sequence[ClusterNode]
+    local_logs: Sequence[str]
+
+    @property
+    def down(self) -> Sequence[str]:
+        """The names of nodes that do not answer."""
+        return [node.name for node in self.nodes if not node.is_up]
+
+    @property
+    def empty(self) -> Sequence[str]:
+        """The names of the nodes that hold nothing yet, although others do."""
+        has_shards = any(node.shards for node in self.nodes)
+        return [node.name for node in self.nodes if has_shards and not node.shards]
+
+    @property
+    def bytes(self) -> int:
+        """The sum of the nodes' bytes."""
+        return sum(node.bytes for node in self.nodes)
+
+    @property
+    def skew(self) -> float:
+        """The size of the fullest node as a multiple of an even share; 1 for an empty cluster."""
+        up = [node.bytes for node in self.nodes if node.is_up]
+        return max(up) * len(up) / sum(up) if sum(up) else 1.0
+
+
+def measure(uow: UnitOfWork) -> Cluster | None:
+    """Return the state of the cluster; None where the database is one server."""
+    return uow.clusters.measure()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrimaryPlace:
+    """The PostgreSQL system and database of the primary, and its position in the log of changes."""
+
+    system_identifier: int
+    database: str
+    position: str
+
+
+def primary_place(uow: UnitOfWork) -> PrimaryPlace:
+    """Return the present position of the primary."""
+    return uow.primary.place()
+
+
+# For a smaller table a wrong guess costs little.
+TABLE_BYTES_MIN: Final = 1024**2
+
+
+def missing(uow: UnitOfWork) -> Sequence[str]:
+    """Return the tables and partitions without statistics, the largest first."""
+    return uow.system.tables_without_statistics(TABLE_BYTES_MIN)

@@ -14,8 +14,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import ExplainedRole
-from core.platform.explained_customers import ExplainedCustomer
-from core.platform.explained_setups import ExplainedSetup
+from core.platform.explained_customers import ExplainedCustomer, ExplainedSetup
 from core.platform.sign_in_checks import RuleVerdict, SignInWalk
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from core.platform.cluster import Cluster
-from entrypoints.shared.platform.findings import Finding
+from core.platform.system import Cluster
+from entrypoints.shared.platform.checks import Finding
 
 SUBJECT: Final = "cluster"
 PAGE: Final = "ops/docs/cluster.md"

@@ -12,15 +12,7 @@ from core.accounts import user_import
 from core.billing import sandbox
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import (
-    cluster,
-    health_figures,
-    left_credentials,
-    log_months,
-    owners,
-    planner_statistics,
-    public_names,
-)
+from core.platform import doctor, health_figures, log_months, owners, system
 from core.platform.late_work import LateWork
 from core.platform.late_work import read as read_late_work
 from core.secrets import Secret
@@ -33,7 +25,7 @@ from entrypoints.operator.terminal import printable
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks, late_work
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -73,7 +65,7 @@ def connections(changed: Sequence[UUID]) -> Iterator[Finding]:
 async def connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
     """Check what the connected installation has stored and what waits there; send a test mail if one is wanted."""
     async with main.connected(settings, address) as connected:
-        nodes = await connected.installation.database.read(cluster.measure)
+        nodes = await connected.installation.database.read(system.measure)
         of_cluster = [] if nodes is None else list(cluster_checks.findings(nodes))
         if nodes is not None and nodes.down:
             # What reads all logs needs every node.
@@ -114,7 +106,7 @@ async def _logs(connected: ConnectedInstallation, late: LateWork) -> Finding:
 
 
 async def _statistics(connected: ConnectedInstallation) -> Finding:
-    tables = await connected.installation.database.read(planner_statistics.missing)
+    tables = await connected.installation.database.read(system.missing)
     if not tables:
         return Finding("statistics", True, "the planner of PostgreSQL knows every large table")
     listed = ", ".join(tables[:LISTED_MAX])
@@ -136,7 +128,7 @@ async def _keys(connected: ConnectedInstallation) -> Finding:
 
 
 async def _credentials(connected: ConnectedInstallation) -> Finding:
-    left = await connected.installation.database.read(left_credentials.without_right)
+    left = await connected.installation.database.read(doctor.without_right)
     if not left:
         return Finding("credentials", True, "every maker of one may do what it allows")
     listed = "; ".join(str(credential) for credential in left[:CREDENTIALS_LISTED_MAX])
@@ -175,7 +167,7 @@ async def _sandbox_sales(connected: ConnectedInstallation) -> list[Finding]:
 
 async def _names(connected: ConnectedInstallation) -> list[Finding]:
     """Return a finding when there are names of services, plans or connections that would be refused today."""
-    found = await connected.installation.database.read(public_names.breaking_the_rule)
+    found = await connected.installation.database.read(doctor.breaking_the_rule)
     if not found:
         return []
     listed = ", ".join(one.place for one in found[:LISTED_MAX])

@@ -19,7 +19,7 @@ from entrypoints.added_providers import SETTING
 from entrypoints.operator.terminal import printable
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 from entrypoints.shared.sign_in.upstream import upstream_providers
 from entrypoints.upstream_settings import added_to, external_providers
 from entrypoints.version import version

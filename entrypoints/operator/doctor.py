@@ -16,7 +16,7 @@ from entrypoints.operator import database_checks, dependency_checks, replica_che
 from entrypoints.operator.findings import print_findings
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 
 FULL_DISK_ADVICE: Final = "See ops/runbooks/database-outage.md, The disk of PostgreSQL is full."
 

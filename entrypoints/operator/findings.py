@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from entrypoints.operator.terminal import Color, colored, printable
-from entrypoints.shared.platform.findings import Finding, Verdict
+from entrypoints.shared.platform.checks import Finding, Verdict
 
 ADVICE_COLUMN: Final = 28
 _VERDICT_COLUMNS: Final = 8

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict
-from core.platform import help_by_command, mails
+from core.platform import commands, mails
 from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown, OutboxPage
 from core.platform.outbox import NOT_SENT
 from entrypoints.installation import ConnectedInstallation
@@ -39,7 +39,7 @@ def list_mails(settings: Settings, state: str | None, email: str | None, limit: 
 
     async def run(connected: ConnectedInstallation) -> None:
         database = database_for(connected, "mail list")
-        found = await database.read(help_by_command.outbox, states, email, limit)
+        found = await database.read(commands.outbox, states, email, limit)
         for one, page in found.items():
             report(f"{one.value}: {_number(page.total)} ({_MEANINGS[one]})")
             for mail in page.mails:
@@ -62,7 +62,7 @@ def retry(settings: Settings, names: Sequence[str], *, report: Report) -> int:
         nonlocal refused
         database, due = database_for(connected, COMMAND), list(ids)
         if is_all:
-            due = [mail.id for mail in await database.read(help_by_command.retriable)]
+            due = [mail.id for mail in await database.read(commands.retriable)]
         with Progress(sys.stderr) as progress:
             say = progress.around(report)
             for done, mail_id in enumerate(due):
@@ -74,7 +74,7 @@ def retry(settings: Settings, names: Sequence[str], *, report: Report) -> int:
                     refused += 1
                     say(f"{mail_id}  not retried: {refusal}")
                 progress.show(done + 1, "mails", total=len(due))
-        if len(due) == help_by_command.RETRIED_MAX:
+        if len(due) == commands.RETRIED_MAX:
             report(f"More than {len(due):,} have not left. Run the command again for the others.")
         report(f"Mails that are due now: {len(due) - refused:,}. Not retried: {refused:,}.")
         if len(due) > refused:

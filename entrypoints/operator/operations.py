@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 import trio
 
 from core.accounts import new_passwords
-from core.platform import key_changes, owners
+from core.platform import commands, owners
 from core.secrets import Secret
 from entrypoints import clocks, database, equipment, main, master_keys, signing_key_pairs
 from entrypoints.installation import ConnectedInstallation
@@ -98,7 +98,7 @@ def rewrap_secrets(settings: Settings, *, report: Report) -> None:
 
         async def record(connected: ConnectedInstallation) -> None:
             recording = database_for(connected, "keys rewrap")
-            await recording.transact(key_changes.record_rewrap, done.key_id, done.count, left=done.left)
+            await recording.transact(commands.record_rewrap, done.key_id, done.count, left=done.left)
 
         trio.run(partial(_connected, settings, address, record))
     if done.problem:

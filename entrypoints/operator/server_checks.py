@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from entrypoints.deprecations import in_use
 from entrypoints.operator import server_settings
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 
 if TYPE_CHECKING:
     from entrypoints.database import ServerFacts

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _SUBJECT: Final = "database settings"

@@ -18,7 +18,7 @@ from entrypoints.deprecations import Deprecation
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 
 PORTABLE_BUILD_ADVICE: Final = (
     "A build for this processor may be two or three times as fast: `.venv/bin/python ops/build_argon2.py --plan` says"

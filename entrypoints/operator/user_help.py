@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.platform import help_by_command
+from core.platform import commands
 from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator import user_record_text
 from entrypoints.operator.acting import database_for
@@ -21,7 +21,7 @@ def show(settings: Settings, email: str, *, report: Report) -> None:
     async def run(connected: ConnectedInstallation) -> None:
         # Limits are counted under a keyed hash of the address.
         await connected.load_secrets()
-        record = await database_for(connected, "users show").transact(help_by_command.open_record, email)
+        record = await database_for(connected, "users show").transact(commands.open_record, email)
         for line in user_record_text.lines(record, connected.installation.clock()):
             report(line)
 
@@ -33,7 +33,7 @@ def unlock(settings: Settings, email: str, *, report: Report) -> None:
 
     async def run(connected: ConnectedInstallation) -> None:
         await connected.load_secrets()
-        done = await database_for(connected, "users unlock").transact(help_by_command.unlock, email)
+        done = await database_for(connected, "users unlock").transact(commands.unlock, email)
         if not done.has_account:
             report(f"No account has the address {printable(done.email)}.")
         if not done.lifted.failed_sign_ins and not done.lifted.mail_counts:
@@ -54,7 +54,7 @@ def end_sessions(settings: Settings, email: str, *, report: Report) -> None:
 
     async def run(connected: ConnectedInstallation) -> None:
         await connected.load_secrets()
-        ended = await database_for(connected, "users end-sessions").transact(help_by_command.end_sessions, email)
+        ended = await database_for(connected, "users end-sessions").transact(commands.end_sessions, email)
         report(f"Sessions ended: {ended}. Sign-ins that were not complete have ended as well.")
         report(
             "Next: the user signs in again. If another person knows the password, let the user choose a new one with"

@@ -10,8 +10,7 @@ from uuid import UUID
 
 from core.audit.siem import SiemStream, SignInCursor
 from core.audit.siem_console import SiemThroughput
-from core.audit.siem_sign_ins import StreamedSignIn
-from core.audit.siem_stream import LeasedStream, Progress, SiemEvent, SiemTarget, StreamReceipt
+from core.audit.siem_stream import LeasedStream, Progress, SiemEvent, SiemTarget, StreamedSignIn, StreamReceipt
 from core.secrets import Secret
 
 

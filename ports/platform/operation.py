@@ -9,16 +9,13 @@ from uuid import UUID
 
 from core.billing.provider import BillingMode
 from core.platform.bulk_work import LeasedJob
-from core.platform.cluster import Cluster
+from core.platform.doctor import KeptCredential, PublicName
 from core.platform.health_figures import Backlog, PlatformFigures
 from core.platform.housekeeping import Leftover
 from core.platform.late_work import RecentMails, WaitingWork
-from core.platform.left_credentials import KeptCredential
 from core.platform.log_months import Log, LogPartition
 from core.platform.overlooked import LongWaiting, Turn
-from core.platform.public_names import PublicName
-from core.platform.replicas import PrimaryPlace
-from core.platform.system import PublishedKey, SchemaState
+from core.platform.system import Cluster, PrimaryPlace, PublishedKey, SchemaState
 
 
 class SystemReadings(Protocol):

@@ -13,8 +13,8 @@ from actors.audit_tail_watcher import PERIOD_SECONDS, AuditTailWatcher
 from actors.audit_tails import MemoryAuditTails
 from adapters.postgres.database import PostgresDatabase
 from adapters.prometheus import PrometheusMetrics
-from core.audit import chain, tails
-from core.audit.tails import PLACES_MAX, PLATFORM_LOG, TailsTaken
+from core.audit import browser, chain
+from core.audit.browser import PLACES_MAX, PLATFORM_LOG, TailsTaken
 from core.events.actions import AuditAction
 from core.events.platform_actions import PlatformAction
 from ports.database import Database
@@ -113,15 +113,15 @@ async def test_the_positions_are_those_of_the_chains_and_of_the_platform(
     def record(uow: Any) -> None:
         uow.record(AuditAction.ORGANIZATION_UPDATED, acme, organization_id=acme)
 
-    assert await database.read(tails.positions, [acme, PLATFORM_LOG]) == {}
+    assert await database.read(browser.positions, [acme, PLATFORM_LOG]) == {}
     await database.transact(record)
     await database.transact(chain.seal_next, 10)
 
-    assert await database.read(tails.positions, [acme, OTHER]) == {acme: 1}
+    assert await database.read(browser.positions, [acme, OTHER]) == {acme: 1}
 
     def record_for_platform(uow: Any) -> UUID:
         return uow.audit_platform(PlatformAction.USER_OPENED, acme)
 
     newest = await database.transact(record_for_platform)
 
-    assert await database.read(tails.positions, [acme, PLATFORM_LOG]) == {acme: 1, PLATFORM_LOG: newest.int}
+    assert await database.read(browser.positions, [acme, PLATFORM_LOG]) == {acme: 1, PLATFORM_LOG: newest.int}

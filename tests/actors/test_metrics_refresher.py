@@ -18,8 +18,8 @@ from actors.timekeeper import Timekeeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.key_certificates import WARNING
-from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog, PlatformFigures
+from core.platform.system import Cluster, ClusterNode
 from ports.database import Database
 from ports.listening import PollingRole
 from ports.mailboxes import Changed, Figure

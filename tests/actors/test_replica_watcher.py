@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from actors.replica_watcher import LOOK_SECONDS, ReplicaWatcher
 from adapters.postgres.database import PostgresDatabase
 from core.errors import ServiceUnavailable
-from core.platform.replicas import PrimaryPlace
+from core.platform.system import PrimaryPlace
 from tests.mailboxes import keep_time
 
 

@@ -6,8 +6,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
-from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import PlatformFigures
+from core.platform.system import Cluster, ClusterNode
 from core.sign_in.reasons import CountedReason
 from entrypoints import capabilities
 from ports.listening import PollingRole

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adapters.prometheus import PrometheusMetrics
-from core.platform.cluster import Cluster, ClusterNode
 from core.platform.health_figures import Backlog
+from core.platform.system import Cluster, ClusterNode
 from core.sign_in.reasons import CountedReason
 from ports.mailboxes import POLLED_WORK
 from ports.metrics_of_work import (

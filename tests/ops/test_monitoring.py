@@ -13,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import PrometheusMetrics
-from core.platform.cluster import Cluster, ClusterNode
+from core.platform.system import Cluster, ClusterNode
 from core.sign_in.reasons import CountedReason
 from entrypoints import capabilities, equipment
 from entrypoints.logs import dropped_lines

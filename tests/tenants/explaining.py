@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from core.platform import why_asked, why_for_organizations, why_for_platform
+from core.platform import why_answers, why_asked
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
@@ -94,14 +94,14 @@ def _ask(
 ) -> tuple[SignInExplanation, SignInExplanation | None]:
     """Ask as the platform, and as the organization, if there is one."""
     user = why_asked.named(uow, question)
-    platform = why_for_platform.to_platform(uow, slug, user, question, are_limits_on=False)
+    platform = why_answers.to_platform(uow, slug, user, question, are_limits_on=False)
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None:
         return platform, None
-    told = why_for_organizations.to_organization(uow, organization, question, are_limits_on=False)
+    told = why_answers.to_organization(uow, organization, question, are_limits_on=False)
     if told.mail_domain is not None:
         nobody = replace(question, email=f"nobody-has-it@{told.mail_domain}", user_id=None)
-        without = why_for_organizations.to_organization(uow, organization, nobody, are_limits_on=False)
+        without = why_answers.to_organization(uow, organization, nobody, are_limits_on=False)
         if told != without:
             raise Violation("another story", "an organization was told more of an address that has an account")
     return platform, told

@@ -545,7 +545,7 @@ UNDONE: Final = (
     ),
     Undone(
         "an organization is told what lies in its context alone",
-        "core.platform.why_for_organizations",
+        "core.platform.why_answers",
         "_affiliated",
         _any_account,
         Story.LEAVING,
@@ -764,7 +764,7 @@ UNDONE: Final = (
     ),
     Undone(
         "both sides are told that the platform acts for a customer",
-        "core.platform.impersonation_for_customers",
+        "core.platform.impersonation",
         "tell",
         _nothing,
         Story.SELLING,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from core.platform import why_for_organizations, why_for_platform
+from core.platform import why_answers
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
@@ -24,7 +24,7 @@ async def explained_to_platform(
     """Return what a platform owner reads."""
     database = world.installation.database.on_behalf_of(BACKGROUND, by.tokens.session_id)
     wanted = SignInQuestion(**_with_address(question))
-    return await database.read(why_for_platform.explain_to_platform, slug, wanted, are_limits_on=are_limits_on)
+    return await database.read(why_answers.explain_to_platform, slug, wanted, are_limits_on=are_limits_on)
 
 
 async def explained_to_organization(
@@ -33,7 +33,7 @@ async def explained_to_organization(
     """Return what a member of an organization reads."""
     database = world.installation.database.on_behalf_of(BACKGROUND, by.tokens.session_id)
     wanted = SignInQuestion(**_with_address(question))
-    return await database.read(why_for_organizations.explain_to_organization, slug, wanted, are_limits_on=are_limits_on)
+    return await database.read(why_answers.explain_to_organization, slug, wanted, are_limits_on=are_limits_on)
 
 
 def _with_address(question: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from adapters.postgres.driver import suitability
 from adapters.postgres.driver.suitability import ServerUnsuitable
 from adapters.postgres.driver.timed_connection import CONNECT_SECONDS_MAX, TimedConnection
 from core.lazy_dataclasses import dataclass
-from core.platform.replicas import PrimaryPlace
+from core.platform.system import PrimaryPlace
 
 _WHO: Final = "SELECT pg_is_in_recovery(), system_identifier, current_database() FROM pg_control_system()"
 

@@ -14,7 +14,7 @@ from psycopg.errors import ReadOnlySqlTransaction
 from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.driver.columns import columns
 from adapters.postgres.driver.write_failures import CANNOT_WRITE, PROBE
-from adapters.postgres.platform.cluster import IS_CLUSTER
+from adapters.postgres.platform.system import IS_CLUSTER
 from adapters.postgres.saml.certificates import COUNT_ENDING
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from adapters.postgres.driver.positions import POSITION
+from adapters.postgres.schema import distribution
 from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
 from core.platform.late_work import RecentMails, WaitingWork
-from core.platform.system import PublishedKey, SchemaState
+from core.platform.system import Cluster, ClusterNode, PrimaryPlace, PublishedKey, SchemaState
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from core.sessions.signing_keys import KeyState
 
@@ -38,7 +40,6 @@ WORK: Final = """
             WHERE     s.enabled AND c.sealed_through > s.position
             LIMIT     %(most)s) AS lagging
 """
-
 # Also earlier mails that wait after an attempt that failed, in no order: many may wait.
 RECENT_MAILS: Final = """
     WITH recent AS MATERIALIZED (
@@ -63,7 +64,6 @@ RECENT_MAILS: Final = """
            (array_agg(last_error ORDER BY created_at DESC) FILTER (WHERE state <> 'sent'))[1] AS last_error
     FROM   attempted
 """
-
 # Without the right to read a table its statistics are hidden.
 WITHOUT_STATISTICS: Final = """
     SELECT   c.relname
@@ -120,3 +120,62 @@ class PostgresSystem(Aggregate):
 
 def _key(*, algorithm: str, state: str, **columns: Any) -> PublishedKey:
     return PublishedKey(algorithm=SignatureAlgorithm(algorithm), state=KeyState(state), **columns)
+
+
+# A node that hangs accepts connections, and answers nothing.
+ANSWER_MAX: Final = "2s"
+IS_CLUSTER: Final = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
+# The shards of one log represent all logs, whose shards lie beside them.
+NODES: Final = """
+    WITH one_log AS (
+        SELECT min(logicalrelid::oid) AS log FROM pg_dist_partition WHERE partmethod = 'h' AND logicalrelid IN (
+            SELECT to_regclass(name) FROM unnest(%s::text[]) AS name
+        )
+    ), placed AS (
+        SELECT p.groupid, count(*) AS shards
+        FROM   one_log
+        JOIN   pg_dist_shard s ON s.logicalrelid = one_log.log
+        JOIN   pg_dist_placement p USING (shardid)
+        GROUP  BY p.groupid
+    ), asked AS MATERIALIZED (
+        SELECT * FROM run_command_on_workers('SELECT pg_database_size(current_database())')
+    )
+    SELECT    n.nodename || ':' || n.nodeport AS name, coalesce(asked.success, false) AS is_up,
+              coalesce(placed.shards, 0) AS shards,
+              CASE WHEN asked.success THEN asked.result::bigint ELSE 0 END AS bytes
+    FROM      pg_dist_node n
+    LEFT JOIN placed USING (groupid)
+    LEFT JOIN asked ON asked.nodename = n.nodename AND asked.nodeport = n.nodeport
+    WHERE     n.groupid <> 0 AND n.noderole = 'primary'
+    ORDER BY  n.nodeid
+"""
+LOCAL_LOGS: Final = """
+    SELECT   name
+    FROM     unnest(%s::text[]) AS name
+    WHERE    to_regclass(name) NOT IN (SELECT logicalrelid FROM pg_dist_partition WHERE partmethod = 'h')
+    ORDER BY name
+"""
+
+
+class PostgresClusters(Aggregate):
+    """The port `Clusters`."""
+
+    def measure(self) -> Cluster | None:
+        if not self._value(IS_CLUSTER):
+            return None
+        self._value("SELECT set_config('citus.node_connection_timeout', %s, true)", (ANSWER_MAX,))
+        logs = (list(distribution.LOGS),)
+        nodes = self._all(ClusterNode, NODES, logs, prepare=False)
+        return Cluster(nodes=nodes, local_logs=self._values(LOCAL_LOGS, logs))
+
+
+PLACE: Final = f"""
+    SELECT system_identifier, current_database() AS database, ({POSITION}) AS position FROM pg_control_system()
+"""
+
+
+class PostgresPrimary(Aggregate):
+    """The port `Primary`."""
+
+    def place(self) -> PrimaryPlace:
+        return self._only(PrimaryPlace, PLACE)

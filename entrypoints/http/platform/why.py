@@ -7,7 +7,7 @@ import msgspec
 
 from core.errors import Forbidden
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.platform import why_for_platform
+from core.platform import why_answers
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from entrypoints.http.sign_in.why import ExplainedSignIn
@@ -57,7 +57,7 @@ async def explain_any_sign_in(call: Call, query: AnySignInToExplain) -> Explaine
         network=query.network,
     )
     explanation = await call.transact(
-        why_for_platform.explain_to_platform,
+        why_answers.explain_to_platform,
         query.organization,
         question,
         are_limits_on=call.installation.settings.rate_limits,

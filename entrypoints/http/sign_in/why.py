@@ -11,8 +11,7 @@ from core.customers.relations import CustomerSide, CustomerState
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.organizations.group_roles import ExplainedRole
-from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
-from core.platform.explained_setups import ExplainedSetup
+from core.platform.explained_customers import CustomerMembership, ExplainedCustomer, ExplainedSetup
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import AwaitedStep, ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation

@@ -7,9 +7,8 @@ from uuid import UUID
 from quart import Response
 
 from core.audit import browser, chain
-from core.audit.browser import AuditEntryUnknown
+from core.audit.browser import AuditEntryUnknown, TailsTaken
 from core.audit.chain import AuditLogProof
-from core.audit.tails import TailsTaken
 from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from entrypoints.pages.audit.browser import COLUMNS, NEW_MAX, AuditQuery, Browser, file_rows, follow, for_programs

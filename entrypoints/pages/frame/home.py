@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from core.platform import starts
-from core.platform.starts import Start
+from core.platform import console
+from core.platform.console import Start
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
 from entrypoints.web.serving import browsers
@@ -29,7 +29,7 @@ async def show_home(call: Call) -> PageOrRedirect:
     if call.custom_host is not None:
         return form_page(call, "frame/home.html")
     await browsers.require_open_page(call)
-    return see_other(_page_of(await call.read(starts.find)))
+    return see_other(_page_of(await call.read(console.find)))
 
 
 def _page_of(start: Start) -> str:

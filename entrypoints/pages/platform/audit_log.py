@@ -3,8 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from core.audit.browser import AuditEntryUnknown, BrowsedEntries, NewEntries
-from core.audit.tails import PLATFORM_LOG, TailsTaken
+from core.audit.browser import PLATFORM_LOG, AuditEntryUnknown, BrowsedEntries, NewEntries, TailsTaken
 from core.errors import BadRequest, Refusal
 from core.platform import audit_browser
 from entrypoints.pages.audit.browser import COLUMNS, NEW_MAX, AuditQuery, Browser, file_rows, follow, for_programs

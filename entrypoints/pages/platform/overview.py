@@ -26,7 +26,7 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.pages.platform import system
-from entrypoints.shared.platform.findings import Verdict
+from entrypoints.shared.platform.checks import Verdict
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes

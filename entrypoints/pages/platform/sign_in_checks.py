@@ -12,8 +12,13 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import RuleOutcome
 from core.organizations.link_callers import Part
 from core.organizations.organizations import OrganizationStatus
-from core.platform.explained_customers import CustomerMembership, ExplainedCustomer
-from core.platform.explained_setups import AdmittedBy, ExplainedSetup, MadeRoute
+from core.platform.explained_customers import (
+    AdmittedBy,
+    CustomerMembership,
+    ExplainedCustomer,
+    ExplainedSetup,
+    MadeRoute,
+)
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.why import AwaitedStep, NextStep, SignInExplanation
 from core.sign_in.own_ways import NamedConnection

@@ -16,10 +16,9 @@ from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
-from core.platform import question_choices
-from core.platform.question_choices import QuestionChoices, Sought
+from core.platform import sign_in_questions
 from core.platform.sign_in_checks import SignInWay
-from core.platform.sign_in_questions import SignInQuestion
+from core.platform.sign_in_questions import QuestionChoices, SignInQuestion, Sought
 from core.sign_in.rules import Rule
 from entrypoints.pages.console.frame import Program, console_page, opened, page_of, path_in_interface, with_query
 from entrypoints.pages.console.pickers import Picker, chosen_person, picker
@@ -117,7 +116,7 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
     refusal: Refusal | None = None
     email, service = question.email, question.service_slug or ""
     standing, found = await opened(
-        call, org_slug, Operation.SIGN_INS_EXPLAIN, question_choices.for_organization, query.sought
+        call, org_slug, Operation.SIGN_INS_EXPLAIN, sign_in_questions.for_organization, query.sought
     )
     answer: dict[str, Any] = {}
     page = page_of(org_slug)

@@ -9,7 +9,7 @@ from uuid import UUID
 from quart import Response
 
 from core.accounts.users import UserUnknown
-from core.platform import user_record_parts
+from core.platform import user_records
 from core.platform.console import PlatformStanding
 from core.platform.user_records import RecordedAccount
 from entrypoints.pages.console.frame import Program, console_page, opened_for_platform
@@ -29,7 +29,7 @@ routes: Routes = platform_pages()
 @platform_support_in_console
 async def show_user_sign_ins(call: Call, user_id: UUID) -> Page:
     """Show the newest sign-ins of a user, with reasons."""
-    standing, (user, found) = await opened_for_platform(call, user_record_parts.show_sign_ins, user_id)
+    standing, (user, found) = await opened_for_platform(call, user_records.show_sign_ins, user_id)
     return _tab(
         call,
         "sign_ins",
@@ -46,7 +46,7 @@ async def show_user_sign_ins(call: Call, user_id: UUID) -> Page:
 @platform_support_in_console
 async def show_user_sessions(call: Call, user_id: UUID, query: DoneQuery) -> Page:
     """Show where a user is signed in, and from which devices."""
-    standing, (user, uses) = await opened_for_platform(call, user_record_parts.show_uses, user_id)
+    standing, (user, uses) = await opened_for_platform(call, user_records.show_uses, user_id)
     return _tab(call, "sessions", "/sessions", standing, user, done=query.done, uses=uses)
 
 
@@ -54,7 +54,7 @@ async def show_user_sessions(call: Call, user_id: UUID, query: DoneQuery) -> Pag
 @platform_support_in_console
 async def show_user_ways(call: Call, user_id: UUID, query: DoneQuery) -> Page:
     """Show how a user signs in."""
-    standing, (user, ways) = await opened_for_platform(call, user_record_parts.show_ways, user_id)
+    standing, (user, ways) = await opened_for_platform(call, user_records.show_ways, user_id)
     return _tab(call, "ways", "/ways", standing, user, done=query.done, ways=ways)
 
 
@@ -62,7 +62,7 @@ async def show_user_ways(call: Call, user_id: UUID, query: DoneQuery) -> Page:
 @platform_support_in_console
 async def show_user_organizations(call: Call, user_id: UUID) -> Page:
     """Show the organizations of a user, with roles."""
-    standing, (user, found) = await opened_for_platform(call, user_record_parts.show_organizations, user_id)
+    standing, (user, found) = await opened_for_platform(call, user_records.show_organizations, user_id)
     return _tab(call, "organizations", "/organizations", standing, user, organizations=found)
 
 
@@ -70,7 +70,7 @@ async def show_user_organizations(call: Call, user_id: UUID) -> Page:
 @platform_support_in_console
 async def show_user_mails(call: Call, user_id: UUID) -> Page:
     """Show the newest mails to the address of a user, with their states."""
-    standing, (user, found) = await opened_for_platform(call, user_record_parts.show_mails, user_id)
+    standing, (user, found) = await opened_for_platform(call, user_records.show_mails, user_id)
     return _tab(
         call, "mails", "/mails", standing, user, mails=found.mails, total=found.total, kinds=KINDS, states=STATES
     )

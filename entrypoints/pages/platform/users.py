@@ -12,7 +12,7 @@ import msgspec
 from core.accounts.users import UserUnknown
 from core.email_addresses import is_found_at_beginning
 from core.errors import Conflict, Refusal
-from core.platform import found_users, limits, mails, user_record_parts
+from core.platform import found_users, limits, mails, user_records
 from core.platform.found_users import ListedUser, position_of
 from core.platform.mails import NothingToVerify
 from core.platform.user_records import RecordedAccount
@@ -90,7 +90,7 @@ async def show_user(
     call: Call, user_id: UUID, *, query: DoneQuery | None = None, refusal: Refusal | None = None
 ) -> Page:
     """Show what helps first of the record of a user; what support opens is recorded in the platform's audit log."""
-    standing, found = await opened_for_platform(call, user_record_parts.show_summary, user_id)
+    standing, found = await opened_for_platform(call, user_records.show_summary, user_id)
     page = f"{USERS}/{user_id}"
     return console_page(
         call,

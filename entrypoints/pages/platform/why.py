@@ -1,6 +1,6 @@
 """The page on which platform owners and support find out why any user cannot sign in, and help them.
 
-That support asks about a person is an entry of the platform's audit log (`core/platform/why_for_platform.py`).
+That support asks about a person is an entry of the platform's audit log (`core/platform/why_answers.py`).
 """
 
 from typing import Annotated, Any, Final
@@ -13,10 +13,9 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.platform import limits, mails, question_choices, why_for_platform
+from core.platform import limits, mails, sign_in_questions, why_answers
 from core.platform.mails import NothingToVerify
-from core.platform.question_choices import Sought
-from core.platform.sign_in_questions import SignInQuestion
+from core.platform.sign_in_questions import SignInQuestion, Sought
 from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
 from entrypoints.pages.console.frame import PLATFORM, Program, console_page, opened_for_platform, with_query
@@ -139,11 +138,11 @@ class WhyVerificationForm(ProtectedForm, kw_only=True):
 @platform_support_in_console
 async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Refusal | None = None) -> Page:
     """Show which rule refuses the sign-in of any user, and what was tried lately."""
-    _, found = await opened_for_platform(call, question_choices.for_platform, query.sought)
+    _, found = await opened_for_platform(call, sign_in_questions.for_platform, query.sought)
     try:
         standing, explanation = await opened_for_platform(
             call,
-            why_for_platform.explain_to_platform_if_asked,
+            why_answers.explain_to_platform_if_asked,
             query.organization.strip() or None,
             query.question,
             are_limits_on=call.installation.settings.rate_limits,
@@ -152,7 +151,7 @@ async def show_platform_why(call: Call, *, query: PlatformWhyQuery, refusal: Ref
         # Of the network, or of a customer without its service: what was typed stays, and nothing is answered.
         without = PlatformWhyQuery()
         standing, explanation = await opened_for_platform(
-            call, why_for_platform.explain_to_platform_if_asked, None, without.question, are_limits_on=False
+            call, why_answers.explain_to_platform_if_asked, None, without.question, are_limits_on=False
         )
         refusal = problem
     user_id = query.question.user_id

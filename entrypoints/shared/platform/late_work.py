@@ -13,7 +13,7 @@ from core.limits import COUNTED_MAX
 from core.platform.late_work import LateWork
 from core.wording import Grouped, Wording
 from entrypoints.settings import Settings
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 
 # GatehouseWorkLate, for every kind of work that polling finds.
 DUE_SECONDS_MAX: Final = 120

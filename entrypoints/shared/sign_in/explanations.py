@@ -8,7 +8,7 @@ from __future__ import annotations
 from core.organizations import standing
 from core.organizations.access import Operation
 from core.organizations.standing import Standing
-from core.platform import why_for_organizations
+from core.platform import why_answers
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
 from core.rate_limits import RateLimit
@@ -23,7 +23,7 @@ async def explained_to_organization(
         standing.read,
         slug,
         Operation.SIGN_INS_EXPLAIN,
-        why_for_organizations.explain_to_organization,
+        why_answers.explain_to_organization,
         question,
         are_limits_on=call.installation.settings.rate_limits,
     )

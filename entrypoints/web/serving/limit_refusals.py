@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from core.accounts.own_accounts import TooManyConflicts
-from core.audit.tails import TailsTaken
+from core.audit.browser import TailsTaken
 from core.errors import ErrorCode, RateLimitExceeded, Refusal
 from core.invitations.invitations import TooManyWaiting
 from core.mail.limits import MailLimit

@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from adapters.postgres.audit.siem_sign_ins import FIRST_OF_ORGANIZATION, FIRST_THROUGH_ORGANIZATION, PAGE
+from adapters.postgres.audit.siem import FIRST_OF_ORGANIZATION, FIRST_THROUGH_ORGANIZATION, PAGE
 from adapters.postgres.driver.connection import Connection
-from core.audit.siem_sign_ins import WINDOW
+from core.audit.siem_stream import WINDOW
 from core.ids import SETTLES_AFTER, end_id_until, first_id_at, first_id_since
 from core.sign_in.reasons import WAITING
 from tests.plans import explained, rows_read

@@ -11,7 +11,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
-from core.platform import cluster
+from core.platform import system
 from core.sessions.origins import BACKGROUND
 from tests.citus_databases import CitusDatabases
 
@@ -24,24 +24,24 @@ def of_cluster(citus_databases: CitusDatabases) -> Iterator[Connection]:
 
 
 @pytest.fixture
-def measured(of_cluster: Connection, tools: Tools) -> Callable[[], cluster.Cluster]:
+def measured(of_cluster: Connection, tools: Tools) -> Callable[[], system.Cluster]:
     """Measures the cluster."""
 
     def measure() -> Any:
         with of_cluster.transaction():
-            return cluster.measure(PostgresUnitOfWork(of_cluster, BACKGROUND, tools))
+            return system.measure(PostgresUnitOfWork(of_cluster, BACKGROUND, tools))
 
     return measure
 
 
 @pytest.mark.one_server
 def test_one_server_is_no_cluster(transact: Callable[..., Any]) -> None:
-    assert transact(cluster.measure) is None
+    assert transact(system.measure) is None
 
 
 @pytest.mark.long
 def test_a_node_that_is_stopped_or_hangs_is_down_and_the_others_are_asked_nevertheless(
-    citus_databases: CitusDatabases, measured: Callable[[], cluster.Cluster]
+    citus_databases: CitusDatabases, measured: Callable[[], system.Cluster]
 ) -> None:
     first, second = citus_databases.cluster.workers
     whole = measured()

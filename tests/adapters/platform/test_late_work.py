@@ -12,14 +12,14 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from core.billing.provider import BillingMode
 from core.ids import first_id_at
-from core.platform import late_work, log_months, planner_statistics
+from core.platform import late_work, log_months, system
 from core.platform.housekeeping import Leftover
 from core.platform.late_work import LateWork
 from core.platform.log_months import Log
 from core.secrets import Secret
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import late_work as shown
-from entrypoints.shared.platform.findings import Finding
+from entrypoints.shared.platform.checks import Finding
 from ports.mailboxes import POLLED_WORK, WorkKind
 from tests.clock import SettableClock
 from tests.plans import explained_statements
@@ -157,9 +157,9 @@ def test_tables_without_statistics_are_named_when_they_are_large(transact: Trans
     connection.execute("ALTER TABLE user_count_changes SET (autovacuum_enabled = false)")
     connection.execute("INSERT INTO user_count_changes SELECT 0, 0 FROM generate_series(1, 40000)")
 
-    assert "user_count_changes" in transact(planner_statistics.missing)
+    assert "user_count_changes" in transact(system.missing)
     connection.execute("ANALYZE user_count_changes")
-    assert "user_count_changes" not in transact(planner_statistics.missing)
+    assert "user_count_changes" not in transact(system.missing)
 
 
 @pytest.mark.one_server

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from core.platform import left_credentials
+from core.platform import doctor
 from tests.world.backend import insert_key
 from tests.world.builder import Builder, new_id
 from tests.world.directory import insert_scim_token
@@ -67,7 +67,7 @@ EVERY = [
 
 def found(transact: Callable[..., Any]) -> list[str]:
     """Return what is found, as an operator reads it."""
-    return [str(credential) for credential in transact(left_credentials.without_right)]
+    return [str(credential) for credential in transact(doctor.without_right)]
 
 
 def give(builder: Builder, maker: UUID, *capabilities: str) -> None:

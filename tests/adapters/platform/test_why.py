@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from core.platform import why_asked, why_for_organizations, why_for_platform
+from core.platform import why_answers, why_asked
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ATTEMPTS_MAX, SignInExplanation
 from ports.unit_of_work import UnitOfWork
@@ -118,12 +118,10 @@ def test_no_large_table_is_read_whole(
 
     def ask(uow: UnitOfWork) -> SignInExplanation:
         if is_platform:
-            return why_for_platform.to_platform(
-                uow, "acme", why_asked.named(uow, question), question, are_limits_on=True
-            )
+            return why_answers.to_platform(uow, "acme", why_asked.named(uow, question), question, are_limits_on=True)
         organization = uow.organizations.by_slug("acme")
         assert organization is not None
-        return why_for_organizations.to_organization(uow, organization, question, are_limits_on=True)
+        return why_answers.to_organization(uow, organization, question, are_limits_on=True)
 
     with explained_statements(connection) as plans:
         told = transact(ask)
@@ -151,7 +149,7 @@ def test_an_address_elsewhere_takes_the_statements_of_an_unknown_one(
         def ask(uow: UnitOfWork) -> SignInExplanation:
             organization = uow.organizations.by_slug("acme")
             assert organization is not None
-            return why_for_organizations.to_organization(uow, organization, question, are_limits_on=True)
+            return why_answers.to_organization(uow, organization, question, are_limits_on=True)
 
         with explained_statements(connection) as plans:
             transact(ask)

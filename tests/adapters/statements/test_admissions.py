@@ -40,7 +40,7 @@ COUNTS: Final[Mapping[str, Mapping[str, str]]] = {
         "organizations.departures._UNCONFIRMED_LINKS": "the membership of the organization of a link",
         "organizations.group_rules.PostgresGroupRules.ruled_by_connections": "a role by a rule, which none of them has",
         "organizations.keys.CALLERS": _ROLE,
-        "platform.left_credentials.CANDIDATES": "of makers, who act for an organization that people see",
+        "platform.doctor.CANDIDATES": "of makers, who act for an organization that people see",
         "platform.organization_records.PostgresOrganizationRecords.page": _ROLE,
         "platform.organization_records._WAITING": _ROLE,
         "platform.organizations.PAGE": _ROLE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.platform.cluster import Cluster, ClusterNode
+from core.platform.system import Cluster, ClusterNode
 
 
 def node(name: str, *, shards: int = 4, size: int = 100, is_up: bool = True) -> ClusterNode:

@@ -17,7 +17,7 @@ from core.accounts.users import UserUnknown
 from core.errors import BadRequest
 from core.mail import mail as outbox
 from core.mail.mail import MailState, MailTemplate
-from core.platform import help_by_command, mails
+from core.platform import commands, mails
 from core.platform.mails import ListedMailState, MailContentGone, MailKept, MailUnknown
 from core.platform.outbox import NOT_SENT
 from tests.clock import SettableClock
@@ -65,7 +65,7 @@ def entries(connection: Connection) -> list[tuple[Any, ...]]:
 def test_opening_a_record_is_an_entry_without_an_actor(
     transact: Transact, connection: Connection, user_id: UUID
 ) -> None:
-    record = transact(help_by_command.open_record, " Ann@Example.com")
+    record = transact(commands.open_record, " Ann@Example.com")
 
     assert record.user.email == EMAIL
     assert entries(connection) == [("user.opened", str(user_id), None, {"part": "account"})]
@@ -73,7 +73,7 @@ def test_opening_a_record_is_an_entry_without_an_actor(
 
 def test_no_record_is_opened_of_an_address_without_an_account(transact: Transact, connection: Connection) -> None:
     with pytest.raises(UserUnknown):
-        transact(help_by_command.open_record, EMAIL)
+        transact(commands.open_record, EMAIL)
 
     assert entries(connection) == []
 
@@ -84,8 +84,8 @@ def test_unlocking_lifts_what_is_counted_for_the_address(
     fail(transact)
     transact(outbox.send, EMAIL, MailTemplate.RESET_PASSWORD, link="https://id.example.com")
 
-    done = transact(help_by_command.unlock, "Ann@example.com")
-    again = transact(help_by_command.unlock, EMAIL)
+    done = transact(commands.unlock, "Ann@example.com")
+    again = transact(commands.unlock, EMAIL)
 
     assert (done.email, done.has_account) == (EMAIL, True)
     assert (done.lifted.failed_sign_ins, done.lifted.mail_counts) == (1, 1)
@@ -98,9 +98,9 @@ def test_an_address_without_an_account_is_unlocked_if_something_is_counted_for_i
 ) -> None:
     fail(transact)
 
-    done = transact(help_by_command.unlock, EMAIL)
+    done = transact(commands.unlock, EMAIL)
     with pytest.raises(UserUnknown, match=r"No account has the address ann@example\.com, and nothing limits it\."):
-        transact(help_by_command.unlock, EMAIL)
+        transact(commands.unlock, EMAIL)
 
     assert (done.has_account, done.lifted.failed_sign_ins) == (False, 1)
     assert [entry[0] for entry in entries(connection)] == ["address.limits_lifted"]
@@ -109,27 +109,27 @@ def test_an_address_without_an_account_is_unlocked_if_something_is_counted_for_i
 def test_mails_alone_are_reason_enough_to_unlock_an_address(transact: Transact) -> None:
     transact(outbox.send, EMAIL, MailTemplate.MAGIC_LINK, link="https://id.example.com")
 
-    assert transact(help_by_command.unlock, EMAIL).lifted.mail_counts == 1
+    assert transact(commands.unlock, EMAIL).lifted.mail_counts == 1
 
 
 def test_what_is_no_address_is_refused(transact: Transact) -> None:
-    for command in (help_by_command.open_record, help_by_command.unlock, help_by_command.end_sessions):
+    for command in (commands.open_record, commands.unlock, commands.end_sessions):
         with pytest.raises(BadRequest):
             transact(command, "ann")
 
 
 def test_ending_sessions_of_an_unknown_address_is_refused(transact: Transact, user_id: UUID) -> None:
-    assert transact(help_by_command.end_sessions, EMAIL) == 0
+    assert transact(commands.end_sessions, EMAIL) == 0
     with pytest.raises(UserUnknown):
-        transact(help_by_command.end_sessions, "eve@example.com")
+        transact(commands.end_sessions, "eve@example.com")
 
 
 def test_the_outbox_is_shown_by_states(transact: Transact, connection: Connection) -> None:
     failed, kept = send(transact, connection, "failed"), send(transact, connection, "kept")
     send(transact, connection, "sent")
 
-    found = transact(help_by_command.outbox, NOT_SENT, None, 10)
-    of_eve = transact(help_by_command.outbox, NOT_SENT, "eve@example.com", 10)
+    found = transact(commands.outbox, NOT_SENT, None, 10)
+    of_eve = transact(commands.outbox, NOT_SENT, "eve@example.com", 10)
 
     assert list(found) == list(NOT_SENT)
     assert {state.value: [mail.id for mail in page.mails] for state, page in found.items() if page.total} == {
@@ -137,7 +137,7 @@ def test_the_outbox_is_shown_by_states(transact: Transact, connection: Connectio
         "kept": [kept],
     }
     assert not any(page.total for page in of_eve.values())
-    assert transact(help_by_command.outbox, [ListedMailState.SENT], EMAIL, 10)[ListedMailState.SENT].total == 1
+    assert transact(commands.outbox, [ListedMailState.SENT], EMAIL, 10)[ListedMailState.SENT].total == 1
 
 
 def test_mails_that_have_failed_or_wait_long_are_retriable(
@@ -148,18 +148,18 @@ def test_mails_that_have_failed_or_wait_long_are_retriable(
     for state in ("queued", "sent", "kept"):
         send(transact, connection, state)
 
-    assert {mail.id for mail in transact(help_by_command.retriable)} == {failed, deferred}
+    assert {mail.id for mail in transact(commands.retriable)} == {failed, deferred}
 
 
 def test_mails_beyond_a_page_are_retriable_up_to_a_limit(
     transact: Transact, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = [send(transact, connection, "failed") for _ in range(5)]
-    monkeypatch.setattr(help_by_command, "PAGE_MAILS", 2)
+    monkeypatch.setattr(commands, "PAGE_MAILS", 2)
 
-    assert [mail.id for mail in transact(help_by_command.retriable)] == sent[::-1]
-    monkeypatch.setattr(help_by_command, "RETRIED_MAX", 3)
-    assert [mail.id for mail in transact(help_by_command.retriable)] == sent[:1:-1]
+    assert [mail.id for mail in transact(commands.retriable)] == sent[::-1]
+    monkeypatch.setattr(commands, "RETRIED_MAX", 3)
+    assert [mail.id for mail in transact(commands.retriable)] == sent[:1:-1]
 
 
 def test_a_retried_mail_is_due_at_once(transact: Transact, connection: Connection) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from adapters.postgres.driver.connection import Connection
-from core.platform import key_changes
+from core.platform import commands
 from core.sessions import signing_keys
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from tests.signing_keys import key_pair
@@ -27,7 +27,7 @@ def test_each_signing_key_that_becomes_active_is_recorded(transact: Callable[...
     for pairs in (RSA, ELLIPTIC):
         transact(signing_keys.ensure, pairs[0], pairs[1])
 
-    active = transact(key_changes.rotate, [RSA[2], ELLIPTIC[2]], timedelta(minutes=15))
+    active = transact(commands.rotate, [RSA[2], ELLIPTIC[2]], timedelta(minutes=15))
 
     assert [key.kid for key in active] == [RSA[1].kid, ELLIPTIC[1].kid]
     assert entries(connection) == [
@@ -39,8 +39,8 @@ def test_each_signing_key_that_becomes_active_is_recorded(transact: Callable[...
 def test_another_master_key_is_recorded_with_the_number_of_secrets(
     transact: Callable[..., Any], connection: Connection
 ) -> None:
-    transact(key_changes.record_rewrap, "0123456789abcdef", 7, left=0)
-    transact(key_changes.record_rewrap, "0123456789abcdef", 4, left=3)
+    transact(commands.record_rewrap, "0123456789abcdef", 7, left=0)
+    transact(commands.record_rewrap, "0123456789abcdef", 4, left=3)
 
     assert entries(connection) == [
         ("secrets.rewrapped", "key", "0123456789abcdef", {"secrets": 7}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.platform.cluster import Cluster, ClusterNode
+from core.platform.system import Cluster, ClusterNode
 from entrypoints.operator import cluster_checks
 
 GIB = 2**30

@@ -12,7 +12,7 @@ from adapters.postgres.driver.server_facts import SETTINGS, ServerFacts
 from core.secrets import Secret
 from entrypoints.database import facts_of_server
 from entrypoints.operator import server_checks
-from entrypoints.shared.platform.findings import Finding, Verdict
+from entrypoints.shared.platform.checks import Finding, Verdict
 from tests.entrypoints.operator.doctors import Doctor
 
 GOOD = ServerFacts(

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.audit.siem_sign_ins import LOOKED_FOR_EVERY, SETTLED_AFTER, WINDOW
-from core.audit.siem_stream import BATCH_EVENTS_MAX, BATCH_EVERY
+from core.audit.siem_stream import BATCH_EVENTS_MAX, BATCH_EVERY, LOOKED_FOR_EVERY, SETTLED_AFTER, WINDOW
 from core.limits import SIGN_INS_KEPT_FOR
 from core.sign_in.reasons import WAITING, SignInReason
 from tests.audit_chains import add_entry, seal_all

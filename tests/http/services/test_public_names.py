@@ -8,7 +8,7 @@ import pytest
 
 from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
-from core.platform import public_names
+from core.platform import doctor
 from tests.shown_text import shows
 from tests.world.acme_shop import AcmeShop
 from tests.world.team import Team
@@ -119,14 +119,14 @@ async def test_names_that_are_older_than_the_rule_are_listed_with_what_they_name
     database = shop.world.installation.database
     plan = (await shop.request("owner", "POST", "/services/shop/plans", body={"name": "Pro", "price_cents": 1})).json
     made = (await shop.request("owner", "POST", "/upstream-providers", body={"name": "Idp", **CONNECTION})).json
-    assert await database.read(public_names.breaking_the_rule) == []
+    assert await database.read(doctor.breaking_the_rule) == []
 
     shop.world.connection.execute("UPDATE services SET name = %s", (BAD,))
     shop.world.connection.execute("UPDATE plans SET name = 'evil\uff0eexample' WHERE id = %s", (plan["id"],))
     shop.world.connection.execute("UPDATE upstream_connections SET name = 'www.evil'")
     shop.world.connection.execute("UPDATE plans SET name = 'Inc. 2.0' WHERE is_default")
 
-    found = await database.read(public_names.breaking_the_rule)
+    found = await database.read(doctor.breaking_the_rule)
 
     assert [one.place for one in found] == [
         f"connection {made['id']} of acme",

@@ -7,7 +7,7 @@ from html import unescape
 
 import trio
 
-from core.audit.tails import PLACES_MAX, WAIT_SECONDS_MAX
+from core.audit.browser import PLACES_MAX, WAIT_SECONDS_MAX
 from tests.application import Answer
 from tests.pages.audit.written import PAGE, rows, seal, tails_of, waiting, write
 from tests.shown_text import shows

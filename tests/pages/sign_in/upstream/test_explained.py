@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.platform import why_asked, why_for_platform
+from core.platform import why_answers, why_asked
 from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
@@ -227,7 +227,7 @@ async def test_an_account_that_is_deleted_meanwhile_is_walked_by_no_connection(a
     def ask(uow: UnitOfWork) -> SignInExplanation:
         found = why_asked.named(uow, question)
         execute(acme, "DELETE FROM users WHERE email = %s", ADA)
-        return why_for_platform.to_platform(uow, "acme", found, question, are_limits_on=True)
+        return why_answers.to_platform(uow, "acme", found, question, are_limits_on=True)
 
     told = await acme.world.installation.database.read(ask)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from adapters.postgres.organizations.departures import VALID, label_of
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import MadeCredentialKind
-from core.platform.left_credentials import KeptCredential
+from core.platform.doctor import KeptCredential, PublicName
 
 # The maker of a token or key is forgotten with the account; of the other kinds none may have been recorded.
 CANDIDATES: Final = f"""
@@ -41,3 +41,31 @@ def _credential(
     return KeptCredential(
         kind=MadeCredentialKind(kind), label=label_of(label, url), permissions=permissions or [], **columns
     )
+
+
+class PostgresPublicNames(Aggregate):
+    """The port `PublicNames`."""
+
+    def dotted(self) -> Sequence[PublicName]:
+        return self._all(
+            PublicName,
+            """
+            WITH   named (place, name) AS (
+                       SELECT 'service ' || o.slug || '/' || s.slug, s.name
+                       FROM   services s
+                       JOIN   organizations o ON o.id = s.organization_id
+                       UNION ALL
+                       SELECT 'plan ' || p.id || ' of ' || o.slug || '/' || s.slug, p.name
+                       FROM   plans p
+                       JOIN   services s ON s.organization_id = p.organization_id AND s.id = p.service_id
+                       JOIN   organizations o ON o.id = p.organization_id
+                       UNION ALL
+                       SELECT 'connection ' || c.id || ' of ' || o.slug, c.name
+                       FROM   upstream_connections c
+                       JOIN   organizations o ON o.id = c.organization_id)
+            SELECT   place, name
+            FROM     named
+            WHERE    normalize(name, NFKC) ~ '[.\u3002]|://'
+            ORDER BY place
+            """,
+        )

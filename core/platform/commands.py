@@ -1,15 +1,11 @@
-"""Help for users by operators' commands, without a caller: open a record, lift limits, end sessions, list mails.
-
-An operator who runs a command can read the database anyway, so nothing is hidden from them. Each command leaves an
-entry in the platform's audit log without an actor, whose user agent names the command and the machine's account.
-"""
+"""Operators' commands without a caller: help for users, and keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
@@ -21,6 +17,8 @@ from core.platform import limits, mails, sessions, user_records
 from core.platform.limits import LiftedLimits
 from core.platform.mails import ListedMailState, OutboxFilter, OutboxMail, OutboxPage
 from core.platform.user_records import UserRecord
+from core.sessions import signing_keys
+from core.sessions.signing_keys import KeyPair, SigningKey
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -86,3 +84,17 @@ def _all(uow: UnitOfWork, state: ListedMailState) -> Iterator[OutboxMail]:
         found = mails.find(uow, OutboxFilter(state=state), page=number, limit=PAGE_MAILS).mails
         yield from found
         number, is_last = number + 1, len(found) < PAGE_MAILS
+
+
+def rotate(uow: UnitOfWork, fresh: Sequence[KeyPair], longest_token_lifetime: timedelta) -> Sequence[SigningKey]:
+    """Rotate the signing keys of each kind, as `signing_keys.rotate_each` does, and return the active ones."""
+    active = signing_keys.rotate_each(uow, fresh, longest_token_lifetime)
+    for key in active:
+        uow.audit_platform(PlatformAction.SIGNING_KEY_ROTATED, key.kid, algorithm=key.algorithm.value)
+    return active
+
+
+def record_rewrap(uow: UnitOfWork, key_id: str, secrets: int, *, left: int) -> None:
+    """Record how many secrets were re-encrypted with the master key `key_id`, and how many are left."""
+    details: dict[str, Any] = {"secrets": secrets, "left": left} if left else {"secrets": secrets}
+    uow.audit_platform(PlatformAction.SECRETS_REWRAPPED, key_id, **details)

@@ -1,7 +1,4 @@
-"""Credentials whose maker may not do any more what they allow, for `gatehouse doctor`.
-
-They stay, because the systems of their organization may need them, and only the organization knows which.
-"""
+"""What `gatehouse doctor` lists of organizations: credentials without a right, and names with web addresses."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from core.organizations.access import Capability, Operation, capabilities_of
 from core.organizations.departures import MadeCredentialKind
 from core.services.access import OF_MANAGERS
 from core.services.api_keys import CAPABILITIES, Permission
+from core.text import mentions_web_address
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -27,6 +25,8 @@ _OPERATIONS: Final = {
     MadeCredentialKind.CONNECTION: Operation.CONNECTION_CONFIGURE,
     MadeCredentialKind.CLIENT_SECRET: Operation.SERVICE_SECRET_ROTATE,
 }
+
+
 assert set(_OPERATIONS) == set(MadeCredentialKind), (
     "a kind of credential does not say what its maker must be allowed to do"
 )
@@ -82,3 +82,16 @@ class KeptCredential:
 def without_right(uow: UnitOfWork) -> Sequence[KeptCredential]:
     """List the valid credentials whose maker has left, or may not do any more what they allow."""
     return [credential for credential in uow.left_credentials.candidates() if not credential.has_right]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicName:
+    """A name, and its owner: the slugs of a service, and the id of a thing without a slug."""
+
+    place: str
+    name: str
+
+
+def breaking_the_rule(uow: UnitOfWork) -> Sequence[PublicName]:
+    """List the names of services, plans and connections that contain a web address."""
+    return [one for one in uow.public_names.dotted() if mentions_web_address(one.name)]

@@ -1,12 +1,4 @@
-"""Why a person cannot sign in, for an organization: what lies in its context.
-
-It may ask about sign-ins of its members and end users to itself and its services, by its own connections. The answer
-for any other address is the same as without an account: for a mail domain of its own it has the organization's rules
-for that domain and what its connections would do, and no account is read. What concerns an account alone (its password,
-its state, its second factor) is told only for people who have confirmed that they belong to it; else an organization
-could add an address to learn about its account, or whether there is one. A vendor asks for one of its customers, and a
-customer about a product.
-"""
+"""Why a person cannot sign in: the answers to the platform, to an organization, a vendor and a customer."""
 
 from __future__ import annotations
 
@@ -14,15 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import helped_accounts
+from core.accounts.helped_accounts import NarrowedList, RecordPart
 from core.accounts.users import User
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.customers.relations import CustomerSide
 from core.email_addresses import canonical_email, domain_of
+from core.events.platform_actions import PlatformAction
 from core.organizations import group_roles
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation, authorize, authorize_support
 from core.organizations.organizations import Organization
-from core.platform import explained_setups
-from core.platform.explained_setups import ExplainedSetup
+from core.platform import explained_customers
+from core.platform.explained_customers import ExplainedSetup
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ATTEMPTS_MAX, ConnectionProblems, ExplainedAccount, SignInExplanation
@@ -35,6 +30,48 @@ from core.sign_in.upstream.sign_in import vouches_for
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+
+def explain_to_platform(
+    uow: UnitOfWork, slug: str | None, question: SignInQuestion, *, are_limits_on: bool = True
+) -> SignInExplanation:
+    """Explain any sign-in: to the platform, or to an organization or one of its services.
+
+    Questions of support are recorded in the platform's audit log. Raise `BadRequest` for a question without an account,
+    or with an invalid network.
+    """
+    authorize_support(uow)
+    question = question.checked()
+    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question)
+    found = named(uow, question)
+    is_hidden = found is not None and not helped_accounts.sees(caller, found)
+    user = None if is_hidden else found
+    if user is not None and not caller.acts_as_platform_owner:
+        uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=RecordPart.SIGN_IN_RULES.value)
+    return to_platform(uow, slug, user, question, are_limits_on=are_limits_on and not is_hidden)
+
+
+def explain_to_platform_if_asked(
+    uow: UnitOfWork, slug: str | None, question: SignInQuestion, *, are_limits_on: bool
+) -> SignInExplanation | None:
+    """Explain as `explain_to_platform` does; None for a question that names no account yet."""
+    return explain_to_platform(uow, slug, question, are_limits_on=are_limits_on) if question.names_user else None
+
+
+def to_platform(
+    uow: UnitOfWork, slug: str | None, user: User | None, question: SignInQuestion, *, are_limits_on: bool
+) -> SignInExplanation:
+    """Explain as `explain_to_platform` does, to an authorized caller, with the account of the question."""
+    asked = AskedSignIn(uow, slug, user, question, SignInView())
+    return SignInExplanation(
+        account=ExplainedAccount(id=user.id, email=user.email, is_told=True) if user is not None else None,
+        walks=asked.walks(are_limits_on=are_limits_on),
+        attempts=uow.sign_ins.page(user.id, None, limit=ATTEMPTS_MAX, offset=0) if user is not None else (),
+        problems=asked.problems(),
+        role=asked.role(),
+        customer=asked.customer(),
+    )
+
 
 _UNKNOWN: Final = RuleCheck(rule=Rule.ACCOUNT, verdict=RuleVerdict.REFUSES, reason=SignInReason.UNKNOWN_ACCOUNT)
 
@@ -134,7 +171,7 @@ def _with_setup(
         told.account.email if told.account is not None else canonical_email(question.email, uow.domain_names.to_ascii)
     )
     known = found if told.account is not None else None
-    setup = explained_setups.explain(uow, service, found.id, address, user_id=user_id, told=known)
+    setup = explained_customers.explain(uow, service, found.id, address, user_id=user_id, told=known)
     if setup is None:
         return told
     return replace(told, setup=setup, problems=_problems_of(uow, setup))
