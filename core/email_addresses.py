@@ -13,7 +13,7 @@ from typing import Final
 
 from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.normal_forms import is_normalized, normalized
+from core.text import is_normalized, normalized
 
 # Returns the ASCII form of a domain in lower case, None when it has none (`DomainNames` in `ports/domain_names.py`).
 ToAscii = Callable[[str], str | None]

@@ -8,13 +8,13 @@ of these times, so only the rows at both ends are compared.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Final
 from uuid import UUID
 
-from core.errors import all_valid
+from core.errors import BadRequest, all_valid
 from core.ids import FIRST_ID, LAST_ID, end_id_until, first_id_since, sure_end_id_until, sure_first_id_since
 from core.lazy_dataclasses import dataclass
-from core.typed_times import time_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +57,15 @@ def typed(since: str, until: str) -> LogTimes:
         lambda: time_of("until", until) if until.strip() else None,
     )
     return LogTimes(since=first, until=end)
+
+
+_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03 04:05."
+
+
+def time_of(field: str, typed: str) -> datetime:
+    """Return a day or a time that was typed, without a zone in UTC; raise `BadRequest` when it is none."""
+    try:
+        moment = datetime.fromisoformat(typed.strip())
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadRequest.of_field(field, _NOT_A_TIME) from None

@@ -1,4 +1,4 @@
-"""Lists that go on after a position, so that no page reads what comes before it."""
+"""Lists in parts: after a position, so that no page reads what comes before it, or by the number of a page."""
 
 from __future__ import annotations
 
@@ -72,3 +72,28 @@ def position_of(text: str) -> Position | None:
         return None
     # A time without a zone, or outside of what is stored, is not from a position of ours.
     return position if moment.tzinfo is not None and moment >= BEGIN.at else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pagination:
+    """The position of a page in a list."""
+
+    page: int
+    limit: int
+    total: int
+    total_pages: int
+    has_next: bool
+    has_prev: bool
+
+    @classmethod
+    def of(cls, page: int, limit: int, total: int) -> Pagination:
+        """Return the position of a page in a list of `total` items."""
+        total_pages = -(-total // limit)
+        return cls(
+            page=page,
+            limit=limit,
+            total=total,
+            total_pages=total_pages,
+            has_next=page < total_pages,
+            has_prev=page > 1,
+        )

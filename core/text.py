@@ -1,23 +1,20 @@
-"""Text that people type and others read: names, slugs, and the reasons that platform owners give."""
+"""Text that people type and others read: names, slugs, reasons that platform owners give, and normal forms."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import Final, Literal
 
 from core.errors import BadRequest
 from core.limits import NAME_CHARACTERS_MAX, REASON_CHARACTERS_MAX
-from core.normal_forms import normalized
 from core.wording import Wording
 
 SLUG_CHARACTERS_MIN: Final = 3
 SLUG_CHARACTERS_MAX: Final = 50
 # For a text that a person writes to another person.
 MESSAGE_CHARACTERS_MAX: Final = 300
-
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-
 # Control characters and line separators: a name goes into mail headers, where one of these could begin another header.
 # Characters of private use look different everywhere.
 _CONTROL_CATEGORIES: Final = frozenset({"Cc", "Co", "Zl", "Zp"})
@@ -30,7 +27,6 @@ _INVISIBLE: Final = re.compile(
 )
 # What remains: joiners, and selectors of a form of the character before. Programs that look for links skip them.
 _JOINING: Final = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
-
 # What mail programs make links of: a scheme, "www.", a dotted name that ends in letters, an address of four numbers.
 # Browsers read the ideographic full stop as a dot.
 _WEB_ADDRESS: Final = re.compile(
@@ -155,3 +151,33 @@ def _is_forbidden(character: str) -> bool:
     is_control = unicodedata.category(character) in _CONTROL_CATEGORIES
     is_unseen = _INVISIBLE.match(character) is not None
     return is_control or is_unseen or unicodedata.bidirectional(character) in _DIRECTION_CLASSES
+
+
+# A composed character stands for at most this many characters.
+COMPOSED_OF_MAX: Final = 4
+NormalForm = Literal["NFC", "NFKC", "NFKD"]
+
+
+def normalized(form: NormalForm, text: str, *, characters_max: int) -> str | None:
+    """Return a text in a normal form; None for one that is longer than any text of `characters_max` characters."""
+    if len(text) > COMPOSED_OF_MAX * characters_max:
+        return None
+    return unicodedata.normalize(form, text)  # noqa: TID251 - the one place
+
+
+def is_normalized(form: NormalForm, text: str, *, characters_max: int) -> bool:
+    """Return whether a text is in a normal form; a longer one than `characters_max` is in none."""
+    return len(text) <= characters_max and unicodedata.is_normalized(form, text)  # noqa: TID251 - the one place
+
+
+# The name of a group, and its id in the directory.
+TEXT_CHARACTERS_MAX: Final = 256
+
+
+def stored_form(text: str) -> str:
+    """Return a name or an id of the directory as it is stored: in one form, so that what looks alike is the same.
+
+    A text that is too long to be stored only loses its surrounding blanks.
+    """
+    trimmed = text.strip()
+    return (normalized("NFC", trimmed, characters_max=TEXT_CHARACTERS_MAX) or trimmed).strip()

@@ -43,9 +43,8 @@ from actors.sign_in_counter import SignInCounter
 from actors.supervision import Supervisor
 from actors.timekeeper import Timekeeper
 from actors.webhook_dispatcher import WebhookDispatcher
-from adapters.folder_space import folder_space
+from adapters.machine_usage import folder_space, process_usage
 from adapters.postgres.listening import PostgresListening
-from adapters.process_usage import process_usage
 from core.secrets import Secret
 from entrypoints.clocks import Time
 from entrypoints.database import listening_address

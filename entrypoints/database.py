@@ -25,8 +25,7 @@ from adapters.postgres.embedded.fresh_states import FreshStates, disable_durabil
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
-from adapters.postgres.replica_reports import ReplicaReport, report_of
-from adapters.postgres.replicas import Replicas
+from adapters.postgres.replicas import ReplicaReport, Replicas, report_of
 from adapters.postgres.schema import canonical_addresses, distribution, migration_files, migrations
 from adapters.postgres.sign_in.upstream import connections as upstream_connections
 from core.platform.backups import RecoveryRun

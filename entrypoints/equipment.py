@@ -37,8 +37,7 @@ from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.upstream_saml import HttpSamlConnectionGateway
 from adapters.geoip import Edition, NoLocations
-from adapters.password_lists.breached_file import BreachedFileInvalid, BreachedPasswordFile
-from adapters.password_lists.common import CommonPasswords
+from adapters.password_lists.files import BreachedFileInvalid, BreachedPasswordFile, CommonPasswords
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics

@@ -10,8 +10,8 @@ import trio
 from actors import logout_dispatcher, siem_streamer, webhook_dispatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX
 from adapters.crypto.pepper import HmacPepper
+from adapters.gateways.attempts import HttpLogoutSender, HttpWebhookSender
 from adapters.gateways.key_sets import HttpKeySets
-from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import (
     CONNECTIONS_MAX,
@@ -24,7 +24,6 @@ from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
-from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.resolver import DnsResolver
 from core.attempts import ORGANIZATION_TARGETS_MAX
 from core.billing import sandbox

@@ -7,7 +7,7 @@ from typing import Final
 
 from actors.dispatching import Capacity
 from actors.logout_dispatcher import LogoutDispatcher
-from adapters.gateways.logout_sender import HttpLogoutSender
+from adapters.gateways.attempts import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from entrypoints.installation import Installation
 from tests.mailboxes import RecordedMailboxes

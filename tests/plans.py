@@ -12,8 +12,8 @@ from typing import Any, LiteralString
 
 from psycopg.sql import SQL, Literal
 
+from adapters.postgres.driver.columns import Row, RowFactory, scalar_row, tuple_row
 from adapters.postgres.driver.connection import Connection, Cursor
-from adapters.postgres.driver.rows import Row, RowFactory, scalar_row, tuple_row
 from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "

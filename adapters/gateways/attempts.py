@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import datetime
+from typing import Final, final
+from urllib.parse import urlencode
 from uuid import UUID
 
 import httpx
@@ -14,6 +20,9 @@ import trio
 from adapters.gateways.failures import reason_of
 from adapters.gateways.outbound import of, read_beginning
 from core.attempts import ERROR_CHARACTERS_MAX, RESPONSE_CHARACTERS_MAX, Attempt
+from core.secrets import Secret
+from core.webhooks.deliveries import DueDelivery
+from core.webhooks.webhooks import SECRET_PREFIX
 from core.wording import Wording
 
 ATTEMPT_SECONDS_MAX: Final = 15.0
@@ -78,3 +87,52 @@ def _problem_of(status: int, change: str) -> str | None:
     if httpx.codes.is_redirect(status):
         return f"The receiver answered {status}. Redirects are not followed: {change}"
     return Wording("The receiver answered %(status)s.", status=status)
+
+
+@final
+class HttpLogoutSender:
+    """The port `LogoutSender`."""
+
+    def __init__(self, client: httpx.AsyncClient, *, version: str) -> None:
+        self._client = client
+        self._headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "User-Agent": f"Gatehouse/{version}",
+        }
+
+    async def send(self, organization_id: UUID, uri: str, logout_token: str) -> Attempt:
+        body = urlencode({"logout_token": logout_token}).encode()
+        change = "change the backchannel_logout_uri of the service."
+        return await attempt(self._client, organization_id, uri, body, self._headers, change=change)
+
+
+class HttpWebhookSender:
+    """The port `WebhookSender`."""
+
+    def __init__(self, client: httpx.AsyncClient, *, version: str) -> None:
+        self._client = client
+        self._user_agent = f"Gatehouse/{version}"
+
+    async def send(
+        self, organization_id: UUID, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime
+    ) -> Attempt:
+        body = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":")).encode()
+        timestamp = str(int(at.timestamp()))
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": self._user_agent,
+            "webhook-id": delivery.message_id,
+            "webhook-timestamp": timestamp,
+            "webhook-signature": " ".join(
+                signature(secret, delivery.message_id, timestamp, body) for secret in secrets
+            ),
+        }
+        change = "change the URL of the webhook."
+        return await attempt(self._client, organization_id, url, body, headers, change=change)
+
+
+def signature(secret: Secret, message_id: str, timestamp: str, body: bytes) -> str:
+    """Return a signature over the id, the time and the body."""
+    key = base64.b64decode(secret.reveal().removeprefix(SECRET_PREFIX))
+    mac = hmac.new(key, b".".join((message_id.encode(), timestamp.encode(), body)), hashlib.sha256)
+    return "v1," + base64.b64encode(mac.digest()).decode()

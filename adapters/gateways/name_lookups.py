@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Hashable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
 from typing import Final
 from uuid import UUID
 
 import trio
 
-from adapters.gateways.shares import Shares
 from adapters.resolver import DnsResolver
 from core.outbound import Address
 from core.wording import Wording
@@ -89,3 +88,28 @@ def _domain_of(host: str) -> str:
     labels = host.lower().rstrip(".").split(".")
     is_below_second_level = len(labels[-1]) == _COUNTRY_CHARACTERS and labels[-2:][0] in _SECOND_LEVEL
     return ".".join(labels[-3:] if is_below_second_level else labels[-2:])
+
+
+class Shares:
+    """Places by key, such as an organization; nothing is kept of a key without taken or awaited places."""
+
+    def __init__(self, places_max: int) -> None:
+        self._places_max = places_max
+        self._places: dict[Hashable, trio.Semaphore] = {}
+
+    @property
+    def keys_count(self) -> int:
+        """The number of keys with taken or awaited places."""
+        return len(self._places)
+
+    @asynccontextmanager
+    async def place(self, key: Hashable) -> AsyncGenerator[None]:
+        """Take a place of a key while the block lasts, and wait for one first if none is free."""
+        places = self._places.setdefault(key, trio.Semaphore(self._places_max))
+        try:
+            async with places:
+                yield
+        finally:
+            is_unused = places.value == self._places_max and not places.statistics().tasks_waiting
+            if is_unused and self._places.get(key) is places:
+                del self._places[key]

@@ -23,8 +23,7 @@ import httpcore
 import httpx
 import trio
 
-from adapters.gateways.name_lookups import NameLookups, NameUnknown
-from adapters.gateways.shares import Shares
+from adapters.gateways.name_lookups import NameLookups, NameUnknown, Shares
 from core.outbound import Address, Network, is_allowed
 from core.wording import Wording
 

@@ -27,9 +27,8 @@ from uuid import UUID
 import trio
 
 from adapters.gateways.failures import MAIL_SERVER, reason_of
-from adapters.gateways.name_lookups import NameLookups
+from adapters.gateways.name_lookups import NameLookups, Shares
 from adapters.gateways.outbound import TargetRefused, allowed_addresses
-from adapters.gateways.shares import Shares
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
 from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable, RenderedMail
 from core.mail.servers import MailServer

@@ -17,9 +17,9 @@ from uuid import UUID
 import structlog
 
 from adapters.crypto.vault import Vault
+from adapters.postgres.driver.columns import Row, dict_row, kwargs_row, scalar_row
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.positions import COLUMN, with_position
-from adapters.postgres.driver.rows import Row, dict_row, kwargs_row, scalar_row
 from adapters.postgres.driver.statements import Parameters, Text
 from adapters.postgres.session_kinds import SessionKinds
 from core.deletions import AgedRows

@@ -20,9 +20,8 @@ from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLO
 from core.customers.relations import CustomerSide, Relation
 from core.customers.setup_callers import SetupCaller
 from core.errors import TokenInvalid, Unauthorized
-from core.events.actions import AlikeTargets, AuditAction
+from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.events.events import EventType
-from core.events.platform_actions import PlatformAction
 from core.organizations import key_callers, link_callers
 from core.organizations.access import AccessContext
 from core.organizations.key_callers import KeyCaller, TokenOfKey

@@ -17,7 +17,7 @@ from uuid import UUID
 from core.accounts import sign_in_failures
 from core.accounts.users import User, UserUnknown
 from core.errors import Forbidden
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 from core.sessions.callers import Caller

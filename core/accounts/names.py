@@ -17,9 +17,8 @@ from core.events import person_events
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import NAME_CHARACTERS_MAX
-from core.normal_forms import normalized
 from core.sessions import callers
-from core.text import checked_public_name
+from core.text import checked_public_name, normalized
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -23,7 +23,7 @@ from core.ids import MILLISECOND, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
-from core.paging import Pagination
+from core.positions import Pagination
 from core.sessions.callers import KEY_ACTOR_PREFIX, LINK_ACTOR_PREFIX, Caller
 
 if TYPE_CHECKING:

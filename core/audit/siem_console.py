@@ -18,10 +18,10 @@ from core.audit.siem import SiemConfiguration, SiemRequest, SiemStream, SiemUnkn
 from core.events.actions import AuditAction
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
+from core.log_times import time_of
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network
-from core.typed_times import time_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -19,7 +19,7 @@ from core.audit.analytics import Period
 from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, SignInsOfDay, counting
 from core.credentials import user_agents
 from core.email_addresses import canonical_email
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.ids import first_id_since, moment_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize, authorize_support

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from core.credentials.user_agents import DeviceType
 from core.errors import BadRequest, Forbidden, NotFound
-from core.events import platform_actions
+from core.events import actions
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
@@ -157,7 +157,7 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     renamed = uow.devices.rename(device_id, new_name, user_id=caller.account.id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
-    platform_actions.record_impersonated(uow, "device.renamed", device_id=str(device_id))
+    actions.record_impersonated(uow, "device.renamed", device_id=str(device_id))
     return renamed
 
 

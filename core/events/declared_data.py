@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from core.events import connection_data, organization_data, people_data, service_data
+from core.events import organization_data, people_data, service_data
 from core.events.data import AddressKeys, EventData, address_keys
 from core.events.events import EventType
 
@@ -72,7 +72,7 @@ DATA: Final[Mapping[EventType, type[EventData]]] = {
     EventType.SERVICE_UPDATED: service_data.ServiceUpdatedData,
     EventType.SERVICE_ACCESS_CHANGED: service_data.ServiceAccessChangedData,
     EventType.SERVICE_DELETED: service_data.ServiceData,
-    EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED: connection_data.ProviderCredentialsData,
+    EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED: organization_data.ProviderCredentialsData,
     EventType.PLAN_CREATED: service_data.PlanCreatedData,
     EventType.PLAN_UPDATED: service_data.PlanUpdatedData,
     EventType.PLAN_DELETED: service_data.PlanDeletedData,
@@ -92,16 +92,16 @@ DATA: Final[Mapping[EventType, type[EventData]]] = {
     EventType.DOMAIN_VERIFIED: organization_data.DomainData,
     EventType.DOMAIN_DELETED: organization_data.DomainData,
     EventType.BRANDING_UPDATED: organization_data.BrandingUpdatedData,
-    EventType.UPSTREAM_CONNECTION_CREATED: connection_data.ConnectionData,
-    EventType.UPSTREAM_CONNECTION_UPDATED: connection_data.ConnectionData,
-    EventType.UPSTREAM_CONNECTION_DELETED: connection_data.ConnectionData,
-    EventType.CONNECTION_CERTIFICATES_REPLACED: connection_data.CertificatesReplacedData,
-    EventType.DOMAIN_ROUTE_CREATED: connection_data.DomainRouteData,
-    EventType.DOMAIN_ROUTE_UPDATED: connection_data.DomainRouteData,
-    EventType.DOMAIN_ROUTE_VERIFIED: connection_data.DomainRouteData,
-    EventType.DOMAIN_ROUTE_DELETED: connection_data.DomainRouteData,
-    EventType.SAML_CONFIGURATION_UPDATED: connection_data.SamlConfigurationData,
-    EventType.SAML_CERTIFICATE_CREATED: connection_data.SamlCertificateData,
+    EventType.UPSTREAM_CONNECTION_CREATED: organization_data.ConnectionData,
+    EventType.UPSTREAM_CONNECTION_UPDATED: organization_data.ConnectionData,
+    EventType.UPSTREAM_CONNECTION_DELETED: organization_data.ConnectionData,
+    EventType.CONNECTION_CERTIFICATES_REPLACED: organization_data.CertificatesReplacedData,
+    EventType.DOMAIN_ROUTE_CREATED: organization_data.DomainRouteData,
+    EventType.DOMAIN_ROUTE_UPDATED: organization_data.DomainRouteData,
+    EventType.DOMAIN_ROUTE_VERIFIED: organization_data.DomainRouteData,
+    EventType.DOMAIN_ROUTE_DELETED: organization_data.DomainRouteData,
+    EventType.SAML_CONFIGURATION_UPDATED: organization_data.SamlConfigurationData,
+    EventType.SAML_CERTIFICATE_CREATED: organization_data.SamlCertificateData,
     EventType.SCIM_TOKEN_CREATED: organization_data.ScimTokenData,
     EventType.SCIM_TOKEN_REVOKED: organization_data.ScimTokenData,
     EventType.SCIM_KEPT: people_data.MembersKeptData,

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import BadRequest, NotFound
-from core.events.actions import AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction, PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail import mail

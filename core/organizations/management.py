@@ -15,7 +15,7 @@ from uuid import UUID
 
 from core import metadata
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
-from core.events import platform_actions
+from core.events import actions
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
@@ -129,9 +129,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Create
         slug=organization.slug,
         name=organization.name,
     )
-    platform_actions.record_impersonated(
-        uow, "organization.created", organization_id=organization.id, slug=organization.slug
-    )
+    actions.record_impersonated(uow, "organization.created", organization_id=organization.id, slug=organization.slug)
     return CreatedOrganization(organization=organization, owner=person_of(caller), membership=membership)
 
 

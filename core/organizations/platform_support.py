@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

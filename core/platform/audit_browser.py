@@ -21,7 +21,7 @@ from core.audit.browser import (
     search_of,
 )
 from core.audit.search import EntrySearch
-from core.events.platform_actions import PlatformTargetType
+from core.events.actions import PlatformTargetType
 from core.ids import FIRST_ID, first_id_at, moment_of
 from core.organizations.access import authorize_platform
 

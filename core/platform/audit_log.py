@@ -1,4 +1,4 @@
-"""Reading the platform's audit log; its actions are in `core/events/platform_actions.py`."""
+"""Reading the platform's audit log; its actions are in `core/events/actions.py`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from core.audit.audit_log import AuditLogPage, LogEntry, page_of_search
 from core.audit.search import EntryCriteria, searched
 from core.errors import BadRequest
-from core.events.platform_actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
+from core.events.actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
     PlatformAction,
     PlatformTargetType,
 )
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
-from core.paging import Pagination
+from core.positions import Pagination
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailState
 from core.platform import limits, mails, sessions, user_records

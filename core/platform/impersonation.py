@@ -21,7 +21,7 @@ from core.accounts.providers import IMPERSONATION
 from core.accounts.users import User, UserUnknown
 from core.customers import customers, relations
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail

@@ -12,7 +12,7 @@ from uuid import UUID
 from core.accounts import helped_accounts, sign_in_failures
 from core.accounts.users import User
 from core.email_addresses import normalize_email
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.organizations.access import authorize_support

@@ -10,7 +10,7 @@ from core.accounts import locks as account_locks
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.locks import LockedBy
 from core.accounts.users import User
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -17,7 +17,7 @@ from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.accounts.one_time_tokens import TokenPurpose
 from core.email_addresses import canonical_email
 from core.errors import Conflict, NotFound
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailState, MailTemplate
 from core.organizations.access import authorize_support

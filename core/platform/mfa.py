@@ -18,9 +18,8 @@ from core.accounts.users import UserUnknown
 from core.credentials import factors, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, Conflict
-from core.events.actions import AuditAction
+from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
-from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate

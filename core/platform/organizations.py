@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import deletion, management, tiers
 from core.organizations.access import authorize_platform, authorize_support

@@ -17,7 +17,7 @@ from core.accounts import addresses
 from core.accounts.users import User, UserUnknown, find_or_add
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import platform_support
 from core.organizations.access import authorize_platform

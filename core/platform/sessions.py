@@ -9,7 +9,7 @@ from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import User, UserUnknown
 from core.email_addresses import normalize_email
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
 from core.sessions.sessions import SessionsChanged

@@ -15,7 +15,7 @@ from uuid import UUID
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
 from core.errors import Conflict, NotFound
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
 from core.platform import owners

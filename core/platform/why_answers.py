@@ -12,7 +12,7 @@ from core.accounts.users import User
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.customers.relations import CustomerSide
 from core.email_addresses import canonical_email, domain_of
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.organizations import group_roles
 from core.organizations.access import Operation, authorize, authorize_support
 from core.organizations.organizations import Organization

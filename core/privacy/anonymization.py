@@ -18,9 +18,8 @@ from core.accounts.users import UserUnknown
 from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Forbidden, OrganizationNotActive
-from core.events.actions import AuditAction
+from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
-from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
 from core.organizations.access import Operation, OrganizationAccess, authorize

@@ -14,10 +14,9 @@ from uuid import UUID
 from core.accounts.users import User, UserUnknown
 from core.credentials.passkeys import PasskeyItem
 from core.errors import Forbidden, OrganizationNotActive
-from core.events import platform_actions
-from core.events.actions import AuditAction
+from core.events import actions
+from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
-from core.events.platform_actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Operation, authorize
@@ -323,4 +322,4 @@ def _record(uow: UnitOfWork, caller: Caller, user: User, within: Sequence[UUID] 
     )
     if caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_EXPORTED, user.id)
-    platform_actions.record_impersonated(uow, "user.exported", user_id=str(user.id))
+    actions.record_impersonated(uow, "user.exported", user_id=str(user.id))

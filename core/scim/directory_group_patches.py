@@ -7,13 +7,13 @@ from dataclasses import field, replace
 from typing import Any, Final, cast
 from uuid import UUID
 
-from core.directory_texts import stored_form
 from core.lazy_dataclasses import dataclass
 from core.scim import filters
 from core.scim.filters import And, Comparison, Filter, Operator, Or, TargetPath, ValuePath
 from core.scim.group_resources import Group
 from core.scim.patches import OperationKind, PatchOperation, target_of
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.text import stored_form
 from core.wording import Wording
 
 _MEMBER: Final = frozenset({"members", "members.value"})

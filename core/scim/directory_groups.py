@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.directory_texts import TEXT_CHARACTERS_MAX, stored_form
 from core.errors import ErrorCode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
@@ -36,6 +35,7 @@ from core.scim.refusals import (
     TooManyMembersNamed,
 )
 from core.sessions import customer_endings
+from core.text import TEXT_CHARACTERS_MAX, stored_form
 from core.wording import Wording
 
 if TYPE_CHECKING:

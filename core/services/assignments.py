@@ -13,12 +13,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.directory_texts import stored_form
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices, of_members
 from core.organizations.organizations import BUILT_IN_ROLES
+from core.text import stored_form
 from core.wording import Wording
 
 if TYPE_CHECKING:

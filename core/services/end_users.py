@@ -16,7 +16,7 @@ from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.errors import NotFound
-from core.events import platform_actions
+from core.events import actions
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
@@ -142,7 +142,7 @@ def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
         contexts = sessions.end_in_organization(uow, organization_id, user_id)
         sessions.record_ended(uow, user_id, email, contexts, revoked_by=authorized.caller.actor)
         ended = len(contexts)
-    platform_actions.record_impersonated(
+    actions.record_impersonated(
         uow, "sessions.ended", organization_id=organization_id, user_id=str(user_id), sessions=ended
     )
     return ended

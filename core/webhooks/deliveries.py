@@ -22,7 +22,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, OrganizationAccess, authorize
-from core.paging import Pagination
+from core.positions import Pagination
 from core.webhooks import webhooks
 from core.webhooks.events import with_addresses, with_addresses_of_each, without_addresses
 from core.webhooks.webhooks import SigningSecrets, Webhook, WebhookUnknown

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.events.actions import AlikeTargets, AuditAction
+from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.events.events import EventType
-from core.events.platform_actions import PlatformAction
 
 
 class EventsUnit(Protocol):

@@ -15,8 +15,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.prometheus import PrometheusMetrics
 from core.audit import browser, chain
 from core.audit.browser import PLACES_MAX, PLATFORM_LOG, TailsTaken
-from core.events.actions import AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction, PlatformAction
 from ports.database import Database
 from ports.mailboxes import Due, WorkKind
 from tests.mailboxes import LocalMailboxes, RecordedMailboxes, keep_time

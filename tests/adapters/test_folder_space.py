@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from adapters.folder_space import folder_space
+from adapters.machine_usage import folder_space
 
 
 async def test_the_space_is_that_of_the_file_system(tmp_path: Path) -> None:

@@ -22,8 +22,7 @@ from adapters.gateways.name_lookups import (
     NameLookups,
     NameUnknown,
 )
-from adapters.hosts_file import HostsFile
-from adapters.resolver import DnsResolver
+from adapters.resolver import DnsResolver, HostsFile
 from core.outbound import Address
 from tests.adapters.webhooks.sending import attempt
 from tests.name_server import NameServer

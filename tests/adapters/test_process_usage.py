@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.process_usage import ROLLUP, measured, process_usage
+from adapters.machine_usage import ROLLUP, measured, process_usage
 
 
 @pytest.mark.skipif(not ROLLUP.exists(), reason="this system has no /proc/self/smaps_rollup")

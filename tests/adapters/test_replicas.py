@@ -20,8 +20,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.positions import Position
 from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY
 from adapters.postgres.driver.timed_connection import TimedConnection
-from adapters.postgres.replica_reports import report_of
-from adapters.postgres.replicas import LAG_SECONDS_MAX, OTHER_TIMELINE, PRIMARY, TOO_FAR_BEHIND, Replicas
+from adapters.postgres.replicas import LAG_SECONDS_MAX, OTHER_TIMELINE, PRIMARY, TOO_FAR_BEHIND, Replicas, report_of
 from core.errors import DatabaseFailed
 from tests.adapters.outages import frozen
 from tests.postgres import CONNECTIONS_MAX, connected, data_folder, driver_of

@@ -14,8 +14,7 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core.events.actions import AlikeTargets, AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import Session
 from ports.events.unit import EventsUnit

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.domain_names import IdnaDomainNames
-from core import email_addresses, normal_forms
+from core import email_addresses
+from core import text as normal_forms
 from core.email_addresses import DOMAIN_INVALID, NOT_AN_ADDRESS, UNSTABLE, is_found_at_beginning, part_of_email
 from core.errors import BadRequest, FieldError
 from core.limits import EMAIL_CHARACTERS_MAX

@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import normal_forms
+from core import text as normal_forms
 from core.accounts import names
-from core.directory_texts import TEXT_CHARACTERS_MAX, stored_form
 from core.errors import BadRequest
-from core.normal_forms import COMPOSED_OF_MAX, is_normalized, normalized
-from core.text import SLUG_CHARACTERS_MAX, mentions_web_address, slug_of_name
+from core.text import (
+    COMPOSED_OF_MAX,
+    SLUG_CHARACTERS_MAX,
+    TEXT_CHARACTERS_MAX,
+    is_normalized,
+    mentions_web_address,
+    normalized,
+    slug_of_name,
+    stored_form,
+)
 
 MARKS = "a" + "\u0301\u0327" * 30_000
 

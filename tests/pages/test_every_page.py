@@ -15,9 +15,8 @@ from typing import Final
 import pytest
 from markupsafe import escape
 
-from core.events.actions import AuditAction
+from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
-from core.events.platform_actions import PlatformAction
 from core.platform_brand import NAME_DEFAULT
 from core.sign_in.reasons import SignInReason
 from entrypoints.pages.frame.assets import asset_address

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from adapters.gateways.attempts import HttpWebhookSender
 from adapters.gateways.outbound import outbound_client
-from adapters.gateways.webhook_sender import HttpWebhookSender
 from core.webhooks import deliveries, sequencing
 from core.webhooks.deliveries import LeasedWebhook
 from core.webhooks.sequencing import HandedOn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.directory_names import NAMES, SAID
+from adapters.postgres.affiliations import NAMES, SAID
 from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
 from core.accounts.names import PersonNames
 from core.accounts.one_time_tokens import TokenPurpose

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.log_ids import first_kept_id, kept_values
+from adapters.postgres.log_times import first_kept_id, kept_values
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import DailyLogins, Period, ProviderLogins, RecentLogin, ServiceLogins
 from core.ids import end_id_until, ids_of_days

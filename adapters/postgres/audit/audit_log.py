@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.log_ids import COUNTED_AT_ONCE
+from adapters.postgres.log_times import COUNTED_AT_ONCE
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogActor, AuditLogEntry, AuditLogFilter
 from core.ids import FIRST_ID, id_later

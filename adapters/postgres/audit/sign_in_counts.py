@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from adapters.postgres.log_ids import COUNTED_AT_ONCE, first_kept_id
+from adapters.postgres.log_times import COUNTED_AT_ONCE, first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import (

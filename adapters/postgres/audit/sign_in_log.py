@@ -16,7 +16,7 @@ from adapters.postgres.audit.sign_in_counts import (
     counted_values,
     filter_values,
 )
-from adapters.postgres.log_ids import first_kept_id
+from adapters.postgres.log_times import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import SignInFilter

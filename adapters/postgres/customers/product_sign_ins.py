@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.affiliations import OF_ROW, OF_ROW_COLUMNS, Affiliations
-from adapters.postgres.directory_names import DIRECTORY_NAME
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.affiliations import DIRECTORY_NAME, OF_ROW, OF_ROW_COLUMNS, Affiliations
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.transaction import Aggregate
 from core.customers.product_sign_ins import ProductSignIn
 from core.customers.products import Product

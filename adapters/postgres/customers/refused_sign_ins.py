@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any, Final
 
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.sessions.customer_contexts import IS_ASSIGNED
 from adapters.postgres.sign_in.customer_choices import NAME
 from adapters.postgres.transaction import Aggregate

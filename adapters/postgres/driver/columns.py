@@ -1,13 +1,15 @@
-"""The columns of an entity, derived from the fields of its dataclass: a field of an entity stands once, in core."""
+"""Columns and classes of the core: columns derived from fields, and factories that make rows of them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, LiteralString, cast
+from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias, TypeVar, cast
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -78,3 +80,44 @@ def _stored(value: Any) -> Any:
             return [_stored(one) for one in cast("Sequence[Any]", value)]
         case _:
             return value
+
+
+Row = TypeVar("Row")
+RowMaker: TypeAlias = Callable[[Sequence[Any]], Row]
+# Takes the names of the columns and returns what makes a row of the values.
+RowFactory: TypeAlias = Callable[[Sequence[str]], RowMaker[Row]]
+
+
+def tuple_row(_: Sequence[str]) -> RowMaker[tuple[Any, ...]]:
+    """Make a tuple of a row."""
+    # The type itself, because the driver has a fast path for it.
+    return tuple
+
+
+def dict_row(names: Sequence[str]) -> RowMaker[dict[str, Any]]:
+    """Make a dictionary of a row."""
+    return lambda values: dict(zip(names, values, strict=True))
+
+
+def scalar_row(_: Sequence[str]) -> RowMaker[Any]:
+    """Take the first value of a row."""
+    return lambda values: values[0]
+
+
+def kwargs_row(make: Callable[..., Row]) -> RowFactory[Row]:
+    """Call `make`, such as a class, with the values by the names of their columns."""
+
+    def of(names: Sequence[str]) -> RowMaker[Row]:
+        return lambda values: make(**dict(zip(names, values, strict=True)))
+
+    return of
+
+
+def array_of(values: Iterable[UUID | int]) -> str:
+    """Return an array of ids or numbers."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def array_of_times(times: Iterable[datetime]) -> str:
+    """Return an array of times."""
+    return "{" + ",".join([time.isoformat() for time in times]) + "}"

@@ -12,7 +12,7 @@ from psycopg.errors import FeatureNotSupported, InFailedSqlTransaction, InvalidS
 from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from adapters.postgres.driver.rows import Row, RowFactory, tuple_row
+from adapters.postgres.driver.columns import Row, RowFactory, tuple_row
 from adapters.postgres.driver.statements import Parameters, Statement, Statements, Text
 from adapters.postgres.driver.write_failures import WriteFailures
 from core.parts import in_parts

@@ -26,7 +26,7 @@ from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.pq.abc import PGresult
 from psycopg.waiting import Ready, Wait
 
-from adapters.postgres.driver.rows import Row, RowFactory
+from adapters.postgres.driver.columns import Row, RowFactory
 from core.lazy_dataclasses import dataclass
 
 # As with the driver: a text that is not a literal of our code must be bytes, so that no value gets in by accident.

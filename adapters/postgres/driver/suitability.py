@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import psycopg
 
-from adapters.postgres.driver import server_trust
-from adapters.postgres.driver.rows import tuple_row
+from adapters.postgres.driver.columns import tuple_row
 from adapters.postgres.driver.statements import Statements
 
 # `gatehouse.session` is set in every session that was checked. Only a pooler that gives one session to several clients
@@ -135,7 +134,7 @@ def explained(error: Exception) -> Exception:
             "the disk of PostgreSQL is full. Free space where it keeps its data; see The disk of PostgreSQL is full in"
             " ops/runbooks/database-outage.md"
         )
-    if untrusted := server_trust.problem(str(error)):
+    if untrusted := problem(str(error)):
         return ServerUntrusted(f"the server is not trusted, because {untrusted}")
     # When several servers were tried, the message names what each of them answered.
     if _SESSION_READ_ONLY in str(error) and "\n- host: " not in str(error):
@@ -148,3 +147,31 @@ def reason(error: Exception) -> str:
     first, *others = str(error).split("\n")
     attempts = [line for line in others if line.startswith("- host: ")] or [first]
     return "; ".join(dict.fromkeys(line.rpartition(": ")[2].strip() for line in attempts))
+
+
+# Parts of the messages, with what to do. None of the sentences contains a colon (`suitability.reason`).
+_CAUSES: Final = {
+    "certificate verify failed": (
+        "its certificate is not from an authority in sslrootcert, or is not valid any more. Check sslrootcert in"
+        " GATEHOUSE_DATABASE_URL, and that no other server answers at this address"
+    ),
+    "does not match host name": (
+        "its certificate is for another name. Use the name in the certificate as the host in GATEHOUSE_DATABASE_URL,"
+        " and check that no other server answers at this address"
+    ),
+    "server does not support SSL": (
+        "it does not speak TLS, which sslmode in GATEHOUSE_DATABASE_URL asks for. Set ssl = on in PostgreSQL"
+    ),
+    "root certificate file": (
+        "the file with its authority cannot be read. Check sslrootcert in GATEHOUSE_DATABASE_URL, and that the user of"
+        " Gatehouse may read it"
+    ),
+}
+
+
+def problem(message: str) -> str | None:
+    """Return why the server is not trusted, and what to do; None when an attempt failed for another reason."""
+    # When several servers were tried, the message names what each of them answered.
+    if "\n- host: " in message:
+        return None
+    return next((sentence for part, sentence in _CAUSES.items() if part in message), None)

@@ -13,8 +13,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Aggregate
-from core.events.actions import AlikeTargets, AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.lazy_dataclasses import dataclass
 
 

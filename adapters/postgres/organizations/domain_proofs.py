@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.driver.rows import Row
+from adapters.postgres.driver.columns import Row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.domain_proofs import FAILING_MAX, DomainProof, ProofStatus
 

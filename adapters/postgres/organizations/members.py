@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.admissions import IS_MEMBERSHIP
-from adapters.postgres.directory_names import DIRECTORY_NAME
+from adapters.postgres.affiliations import DIRECTORY_NAME
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage

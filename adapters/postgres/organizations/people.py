@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.organizations.departures import SESSIONS_THAT_END, UNPAID
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from adapters.postgres.admissions import IS_SHOWN, is_shown
 from adapters.postgres.driver.columns import prefixed, taken
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row
 from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.sessions.callers import IS_LIVE, live_at

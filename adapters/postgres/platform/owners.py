@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.platform.owners import ListedPlatformOwner
 
 # When the account `u` was last given a role of the platform, by the action that records it.

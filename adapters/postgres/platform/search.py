@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.admissions import IS_SHOWN, is_shown
-from adapters.postgres.log_ids import first_kept_id
+from adapters.postgres.log_times import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.platform.search import SHOWN_MAX, HitKind, SearchHit
 

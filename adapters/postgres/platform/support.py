@@ -7,7 +7,7 @@ from uuid import UUID
 
 from adapters.postgres.platform.owners import APPOINTED_AT
 from adapters.postgres.transaction import Aggregate
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.platform.support import PlatformSupport
 
 

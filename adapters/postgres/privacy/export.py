@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.postgres.admissions import is_membership
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OWNER
 from core.privacy.export import (

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.directory_names import DIRECTORY_NAME
+from adapters.postgres.affiliations import DIRECTORY_NAME
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus

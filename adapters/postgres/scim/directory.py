@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.directory_names import DIRECTORY_NAME
+from adapters.postgres.affiliations import DIRECTORY_NAME
 from adapters.postgres.scim.user_filters import IS_ACTIVE
 from adapters.postgres.transaction import Aggregate
 from core.positions import Position

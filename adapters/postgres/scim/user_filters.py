@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, LiteralString, TypeAlias
 from uuid import UUID
 
-from adapters.postgres import known_accounts
+from adapters.postgres import affiliations
 from core.scim.filters import Operator
 from core.scim.user_filters import Always, Both, Column, Compared, Condition, Either, Given, Opposite
 from core.tables import PartialTable
@@ -52,7 +52,7 @@ _SIGNS: Final[PartialTable[Operator, LiteralString]] = PartialTable(
 # By an index each, which the expression of a userName would not use.
 _IS_ADDRESS: Final = "u.email = %s AND (p.user_name LIKE '%%@%%') IS NOT FALSE"
 _IS_NAME: Final = "lower(p.user_name) = %s AND p.user_name NOT LIKE '%%@%%'"
-_IS_ACCOUNT: Final[LiteralString] = f"m.user_id = {known_accounts.ACCOUNT}"
+_IS_ACCOUNT: Final[LiteralString] = f"m.user_id = {affiliations.ACCOUNT}"
 
 
 def written(condition: Condition, organization_id: UUID) -> Fragment:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres import known_accounts
+from adapters.postgres import affiliations
 from adapters.postgres.scim.user_filters import IS_ACTIVE, UPDATED_AT, is_simple, written
 from adapters.postgres.transaction import Aggregate
 from core.scim.user_filters import Condition
@@ -61,7 +61,7 @@ _MATCHED: Final = """
     FROM      (VALUES (0)) AS one
     LEFT JOIN (SELECT id, created_at FROM matched ORDER BY created_at, id LIMIT %s OFFSET %s) AS page ON true
 """
-FIND: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = {known_accounts.ACCOUNT}"
+FIND: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = {affiliations.ACCOUNT}"
 FIND_ACCOUNT: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = %s"
 
 

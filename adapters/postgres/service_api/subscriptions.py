@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
+from adapters.postgres.affiliations import NAMED_ACCOUNT
 from adapters.postgres.driver.columns import columns
-from adapters.postgres.known_accounts import NAMED_ACCOUNT
 from adapters.postgres.services.subscriptions import SUBSCRIPTION, subscription_row
 from adapters.postgres.transaction import Aggregate
 from core.service_api.subscriptions import SubscriptionsPage

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.known_accounts import NAMED_ACCOUNT
+from adapters.postgres.affiliations import NAMED_ACCOUNT
 from adapters.postgres.transaction import Aggregate
 from core.organizations.takeover_credentials import KEPT_FOR
 from core.service_api.users import ServiceUsersPage

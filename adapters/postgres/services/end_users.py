@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.directory_names import DIRECTORY_NAME
+from adapters.postgres.affiliations import DIRECTORY_NAME
 from adapters.postgres.services.user_metadata import NOTED
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate

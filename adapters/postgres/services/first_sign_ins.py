@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.log_ids import first_kept_id, kept_values
+from adapters.postgres.log_times import first_kept_id, kept_values
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.services.first_sign_ins import FirstSignIn

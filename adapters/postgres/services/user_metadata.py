@@ -11,7 +11,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.known_accounts import NAMED_ACCOUNT
+from adapters.postgres.affiliations import NAMED_ACCOUNT
 from adapters.postgres.transaction import Aggregate
 from core.services.user_metadata import HeldUser, ServiceUser
 

@@ -13,7 +13,7 @@ from typing import Any, Final, LiteralString, cast
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import ENFORCED_ROUTE, in_force_at
-from adapters.postgres.driver.rows import Row
+from adapters.postgres.driver.columns import Row
 from adapters.postgres.session_kinds import SessionKind
 from adapters.postgres.sessions.customer_contexts import (
     CUSTOMER_ROLE,

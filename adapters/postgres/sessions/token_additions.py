@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, LiteralString
 
-from adapters.postgres.directory_names import DIRECTORY_NAME, SAID, TOLD_FAMILY_NAME, TOLD_GIVEN_NAME
+from adapters.postgres.affiliations import DIRECTORY_NAME, SAID, TOLD_FAMILY_NAME, TOLD_GIVEN_NAME
 from core.sessions.claim_sources import ClaimFacts, OwnClaim
 from core.sessions.token_additions import NO_ADDITIONS, OwnScopes, TokenAdditions
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.directory_names import DIRECTORY_NAME
+from adapters.postgres.affiliations import DIRECTORY_NAME
 from adapters.postgres.domains_in_force import IN_FORCE
 from adapters.postgres.sessions.customer_contexts import (
     CUSTOMER_ROLE,

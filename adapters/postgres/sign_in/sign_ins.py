@@ -8,7 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.affiliations import STANDING, Affiliations, Standing
 from adapters.postgres.driver.columns import taken
-from adapters.postgres.log_ids import first_kept_id
+from adapters.postgres.log_times import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.credentials import user_agents
 from core.ids import end_id_until, first_id_since

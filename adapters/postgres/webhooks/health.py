@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import columns
-from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.driver.columns import columns, dict_row
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.webhooks.events import RETENTION

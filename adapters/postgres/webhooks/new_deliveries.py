@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from adapters.postgres.driver.arrays import array_of, array_of_times
+from adapters.postgres.driver.columns import array_of, array_of_times
 from adapters.postgres.transaction import Transaction
 from ports.mailboxes import WorkKind
 

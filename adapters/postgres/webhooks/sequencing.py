@@ -15,7 +15,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.announcing import ANNOUNCE_FEED
-from adapters.postgres.driver.arrays import array_of, array_of_times
+from adapters.postgres.driver.columns import array_of, array_of_times
 from adapters.postgres.driver.connection import Cursor
 from adapters.postgres.transaction import Aggregate
 from adapters.postgres.webhooks.new_deliveries import NewDelivery, make_deliveries

@@ -13,8 +13,7 @@ from core.errors import BadRequest, Refusal
 from core.organizations.access import Operation
 from entrypoints.pages.audit.browser import COLUMNS, NEW_MAX, AuditQuery, Browser, file_rows, follow, for_programs
 from entrypoints.pages.console.audit_entries import row_of, written
-from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
-from entrypoints.pages.console.downloads import as_file
+from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, as_file, csv_file
 from entrypoints.pages.console.frame import ROWS_SHOWN, Program, console_page, opened, page_of
 from entrypoints.pages.events.actions import ACTIONS
 from entrypoints.pages.frame.rendering import Page

@@ -19,7 +19,7 @@ from core.audit.search import LOOKED_AT_MAX
 from core.errors import BadRequest, Refusal
 from core.ids import LAST_ID, id_or_none, moment_of
 from core.lazy_dataclasses import dataclass
-from core.typed_times import time_of
+from core.log_times import time_of
 from entrypoints.pages.console.audit_entries import ShownRow, rows_of
 from entrypoints.pages.console.frame import with_query
 from entrypoints.pages.frame.languages import marked

@@ -18,11 +18,11 @@ from core.audit.siem import (
     SignInsNotReadable,
 )
 from core.errors import BadRequest, Conflict, Refusal
+from core.log_times import time_of
 from core.organizations.access import Operation
 from core.organizations.link_callers import Part, SetupLinkDead
 from core.organizations.standing import Standing
 from core.secrets import Secret
-from core.typed_times import time_of
 from entrypoints.pages.audit import receiver_kinds
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.setup_steps import kind_of

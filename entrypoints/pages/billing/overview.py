@@ -16,8 +16,7 @@ from core.services import sales
 from core.services.sales import ChangeKind, Sales, Sold, SoldPlan
 from entrypoints.pages.console.csv_files import CsvFile, csv_file
 from entrypoints.pages.console.frame import BILLING, Program, console_page, opened, page_of, with_query
-from entrypoints.pages.console.plot_axes import named_days
-from entrypoints.pages.console.plots import Plot, Point, bars, steps
+from entrypoints.pages.console.plots import Plot, Point, bars, named_days, steps
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.languages import Language, language_of, marked
 from entrypoints.pages.frame.rendering import Page

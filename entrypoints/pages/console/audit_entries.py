@@ -13,8 +13,7 @@ from uuid import UUID
 
 from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, ORGANIZATION_KEY, SYSTEM_ID, FoundEntry
 from core.audit.browser import API_KEY, NAMED_DETAILS, SCIM_TOKEN, EntryNames
-from core.events.actions import AuditAction, TargetType
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction, PlatformAction, TargetType
 from core.lazy_dataclasses import dataclass
 from entrypoints.pages.console.audit_details import FIELDS, NO, PLATFORM_FIELDS, VALUES, YES
 from entrypoints.pages.events.actions import (

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from quart import Response
 
 from core.positions import Position, Row
-from entrypoints.pages.console.downloads import as_file
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.answers import JSON, Media, encode
 
 CSV: Final = "text/csv"
 CsvFile: TypeAlias = Annotated[Response, Media(CSV)]
@@ -88,3 +87,16 @@ def _written(rows: Iterable[Sequence[str]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(rows)
     return text.getvalue().encode()
+
+
+JsonFile: TypeAlias = Annotated[Response, Media(JSON)]
+
+
+def as_file(name: str) -> dict[str, str]:
+    """Return the header with which a browser saves an answer as a file of this name."""
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def json_file(name: str, value: Any) -> JsonFile:
+    """Return the response that is a value as a JSON file of this name."""
+    return Response(encode(value), headers=as_file(name), content_type=JSON)

@@ -25,18 +25,20 @@ the cells of a row in `console.rows`, which makes the table, the pager and what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any, Generic, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
+from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.standing import Standing
 from core.positions import FoundRows, Position, Row
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, opened, with_query
+from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import path_with
 
@@ -120,3 +122,31 @@ def ways(page: str, kept: Mapping[str, Any], *, after: object, following: object
         "first": with_query(page, **kept) if after else "",
         "next": with_query(page, **kept, after=following) if following is not None else "",
     }
+
+
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+# How many rows one form chooses; each is a transaction of its own.
+CHOSEN_MAX: Final = 100
+
+
+def each_once(rows: Iterable[Row], field: str, *, none: str, too_many: str) -> list[Row]:
+    """Return the chosen rows of a field of a form, each once.
+
+    Raise `BadRequest` with one of these messages for none and for more than `CHOSEN_MAX`.
+    """
+    chosen = list(dict.fromkeys(rows))
+    if not chosen:
+        raise BadRequest.of_field(field, none)
+    if len(chosen) > CHOSEN_MAX:
+        raise BadRequest.of_field(field, too_many)
+    return chosen
+
+
+async def attempted(change: Awaitable[Result]) -> tuple[Result | None, str]:
+    """Change one of the chosen rows; return the result, None when it was refused, and what was refused, in English."""
+    try:
+        return await change, ""
+    except Refusal as refusal:
+        # Whatever it is: those before it are changed already, and their results must not be lost.
+        return None, problem_of(refusal)

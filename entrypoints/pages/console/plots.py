@@ -15,13 +15,13 @@ their outline as well as in their colour, which comes from the theme (`assets/st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from itertools import groupby, pairwise
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.pages.console.plot_axes import Scale, scale_of
-from entrypoints.pages.frame.languages import Language, marked
+from entrypoints.pages.frame.languages import SHORT_MONTHS, Language, marked
 
 # The units of a drawing, which are no pixels.
 HEIGHT: Final = 100.0
@@ -33,7 +33,6 @@ BAR_HEIGHT_MIN: Final = 2.0
 POINTS_MIN: Final = 7
 # The styles of series; the style sheet has as many.
 SERIES_MAX: Final = 4
-
 _OF_ONE: Final = marked("%(point)s: %(count)s")
 _OF_SEVERAL: Final = marked("%(point)s, %(series)s: %(count)s")
 
@@ -242,3 +241,65 @@ def _plot(words: _Words, points: Sequence[Point], marks: Sequence[Mark], lines: 
 def _unit(value: float) -> str:
     """Return a length as short as it can be drawn."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+# The most steps of a scale, and the most labels of an axis; a phone shows every second label.
+STEPS_MAX: Final = 5
+NAMED_MAX: Final = 7
+# Days of longer periods are named by their month and year, because some come twice.
+_DAYS_WITH_DAY: Final = 200
+_WEEK: Final = 7
+_MONTH: Final = marked("%(month)s %(year)s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The numbers beside a drawing: from zero in equal steps to the end, which nothing drawn exceeds."""
+
+    step: int
+    steps: int
+
+    @property
+    def end(self) -> int:
+        """The number at the upper end."""
+        return self.step * self.steps
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers from the upper end down to zero."""
+        return [self.step * number for number in range(self.steps, -1, -1)]
+
+
+def scale_of(maximum: int) -> Scale:
+    """Return the scale that shows a number; its step is one, two or five times a power of ten."""
+    step = next(one for one in _round_numbers() if one * STEPS_MAX >= maximum)
+    return Scale(step=step, steps=max(-(-maximum // step), 1))
+
+
+def named_days(language: Language, days: Sequence[date]) -> list[str]:
+    """Return the name of each day that an axis names, and nothing for the others."""
+    span = (days[-1] - days[0]).days if days else 0
+    if span > _DAYS_WITH_DAY:
+        name, is_named = _month, _every(days)
+    elif span > _WEEK and all((after - before).days == 1 for before, after in pairwise(days)):
+        name, is_named = Language.short_day, [day.weekday() == 0 for day in days]
+    else:
+        name, is_named = Language.short_day, _every(days)
+    return [name(language, day) if one else "" for day, one in zip(days, is_named, strict=True)]
+
+
+def _every(days: Sequence[date]) -> list[bool]:
+    """Return which days to name: the first, and others at equal distances from it."""
+    distance = max(-(-len(days) // NAMED_MAX), 1)
+    return [index % distance == 0 for index in range(len(days))]
+
+
+def _month(language: Language, day: date) -> str:
+    return language.text(_MONTH, month=language.text(SHORT_MONTHS[day.month - 1]), year=day.year)
+
+
+def _round_numbers() -> Iterator[int]:
+    power = 1
+    while True:
+        yield from (power, 2 * power, 5 * power)
+        power *= 10

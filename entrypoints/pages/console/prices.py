@@ -1,4 +1,4 @@
-"""Prices in the reader's language, and as they are typed. A stored amount is in the smallest unit of its currency."""
+"""Prices in the reader's language, and numbers as they are typed. An amount is in the smallest unit of its currency."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from core.errors import BadRequest
-from core.limits import PRICE_CENTS_MAX
+from core.limits import PRICE_CENTS_MAX, TIER_LIMIT_MAX
 from core.wording import Wording
 from entrypoints.pages.frame.languages import Language, marked
 
@@ -58,3 +58,15 @@ def smallest_of(field: str, typed: str, currency: str) -> int:
 
 def _digits(currency: str) -> int:
     return 0 if currency in _WHOLE else 3 if currency in _THOUSAND else 2
+
+
+def limit_of(text: str, field: str, problem: str) -> int | None:
+    """Return the limit that was typed into a field; None where it is empty. Raise `BadRequest` with the problem."""
+    digits = text.strip()
+    if not digits:
+        return None
+    # Of no more digits than the highest limit has: the conversion of very many could take long.
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(TIER_LIMIT_MAX))
+    if not (is_number and int(digits) <= TIER_LIMIT_MAX):
+        raise BadRequest.of_field(field, problem)
+    return int(digits)

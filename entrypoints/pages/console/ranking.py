@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from core.normal_forms import normalized
+from core.text import normalized
 
 # Of what is searched for, and of what has its accents looked at.
 TEXT_CHARACTERS_MAX: Final = 254

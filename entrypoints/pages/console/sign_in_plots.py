@@ -26,8 +26,7 @@ from core.organizations.standing import Standing
 from core.sign_in.proofs import MailedProof
 from core.sign_in.reasons import SignInReason, reason_of
 from entrypoints.pages.console.frame import page_of, with_query
-from entrypoints.pages.console.plot_axes import named_days
-from entrypoints.pages.console.plots import Plot, Point, bars, ranked, sparkline
+from entrypoints.pages.console.plots import Plot, Point, bars, named_days, ranked, sparkline
 from entrypoints.pages.frame.languages import Language, marked
 from entrypoints.web.input.decoding import number_of
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from core.events.actions import AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction, PlatformAction
 from entrypoints.pages.frame.languages import marked
 
 ACTIONS: Final[Mapping[AuditAction, str]] = {

@@ -10,9 +10,7 @@ from typing import Annotated, Final, TypeAlias
 from quart import Response
 
 from core.errors import NotFound
-from entrypoints.pages.frame.asset_files import CACHE_CONTROL, FOLDER, Asset, asset_of
-from entrypoints.pages.frame.brand_colors import only_scheme
-from entrypoints.pages.frame.platform_look import look_of
+from entrypoints.pages.frame.platform_look import CACHE_CONTROL, FOLDER, Asset, asset_of, look_of, only_scheme
 from entrypoints.web.serving.answers import Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import public

@@ -14,8 +14,8 @@ from uuid import UUID
 from core.colors import text_color_on
 from core.organizations.settings.branding import BrandedOrganization
 from core.organizations.settings.pictures import picture_path
-from entrypoints.pages.frame.brand_colors import accent, dark_accent, scheme
 from entrypoints.pages.frame.languages import marked
+from entrypoints.pages.frame.platform_look import accent, dark_accent, scheme
 from entrypoints.web.serving.branding import brand_pages
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.documents import content_hash

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from core.accounts.providers import title_of
+from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, mixed, readable_on, text_color_on, tint_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import Picture, PictureType
 from core.platform_brand import PlatformBrand
-from entrypoints.pages.frame.asset_files import FOLDER, Asset, asset_of
-from entrypoints.pages.frame.brand_colors import accent, dark_accent, scheme, walls
+from entrypoints.web.serving.documents import content_hash
 
 # An installation has one; a test has several.
 _REMEMBERED_MAX: Final = 16
@@ -87,3 +88,92 @@ def _style_sheet(color: str) -> Asset:
 
 
 DEFAULT_LOOK: Final = look_of(PlatformBrand())
+FOLDER: Final = Path(__file__).parents[1] / "assets"
+CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+_PATH: Final = "/assets/"
+_MEDIA_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asset:
+    """A file that browsers load, and the name under which they request it."""
+
+    marked_name: str
+    content: bytes
+    content_type: str
+
+    @property
+    def address(self) -> str:
+        """The path under which it is served."""
+        return _PATH + self.marked_name
+
+
+def asset_of(name: str, content: bytes) -> Asset:
+    """Return a file with the mark of its content in its name."""
+    file = Path(name)
+    return Asset(
+        marked_name=f"{file.stem}.{content_hash(content)}{file.suffix}",
+        content=content,
+        content_type=_MEDIA_TYPES[file.suffix],
+    )
+
+
+# How much of the colour a button keeps under the pointer.
+_HOVER_SHARE: Final = 0.85
+# How much of the colour is in the header of a page, where the rest is dark.
+_WALL_SHARE: Final = 0.85
+_DARK_WALL_SHARE: Final = 0.3
+
+
+def accent(color: str) -> dict[str, str]:
+    """Return the values of a brand's main colour in a light scheme."""
+    return _accent(color, readable_on(color, GROUND), WHITE)
+
+
+def dark_accent(color: str) -> dict[str, str]:
+    """Return those in a dark scheme, where a dark colour is lightened until it is readable."""
+    lightened = readable_on(color, DARK_SURFACE)
+    return _accent(lightened, lightened, DARK_SURFACE)
+
+
+def walls(color: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the values of the headers of pages, in a light scheme and in a dark one."""
+    return _wall(mixed(color, BLACK, _WALL_SHARE)), _wall(mixed(color, DARK_SURFACE, _DARK_WALL_SHARE))
+
+
+def scheme(name: str, values: Mapping[str, str]) -> str:
+    """Return the part of a style sheet that sets the values in a scheme; empty without any."""
+    if not values:
+        return ""
+    declared = " ".join(f"{variable}: {value};" for variable, value in values.items())
+    return f"@media (prefers-color-scheme: {name}) {{ :root {{ {declared} }} }}\n"
+
+
+def only_scheme(text: str, name: str) -> str:
+    """Return a style sheet, or a page with one, as it is in this scheme whatever the browser of its reader prefers."""
+    for one in ("light", "dark"):
+        text = text.replace(f"(prefers-color-scheme: {one})", "all" if one == name else "not all")
+    return text.replace("color-scheme: light dark;", f"color-scheme: {name};")
+
+
+def _accent(color: str, text: str, surface: str) -> dict[str, str]:
+    on_accent = text_color_on(color)
+    return {
+        "--accent": color,
+        # Away from the text on it.
+        "--accent-hover": mixed(color, BLACK if on_accent == WHITE else WHITE, _HOVER_SHARE),
+        "--on-accent": on_accent,
+        "--accent-text": text,
+        "--accent-text-hover": text,
+        "--tint": tint_of(text, surface),
+    }
+
+
+def _wall(color: str) -> dict[str, str]:
+    return {"--wall": color, "--on-wall": text_color_on(color)}

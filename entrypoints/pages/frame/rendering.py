@@ -18,7 +18,7 @@ from quart import Response
 from core.accounts.providers import title_of
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MIN
-from core.typed_times import time_of
+from core.log_times import time_of
 from entrypoints.pages.frame.assets import asset_address
 from entrypoints.pages.frame.brands import present_brand
 from entrypoints.pages.frame.highlighting import highlighted

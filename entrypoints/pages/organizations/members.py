@@ -12,8 +12,8 @@ from core.organizations import members, people, roles
 from core.organizations.access import Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, ListChanged, TooManyJobs
 from core.organizations.organizations import OWNER
-from entrypoints.pages.console.bulk_actions import CHOSEN_MAX, attempted, each_once
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
+from entrypoints.pages.console.lists import CHOSEN_MAX, attempted, each_once
 from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again

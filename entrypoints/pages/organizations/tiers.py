@@ -27,8 +27,7 @@ from entrypoints.pages.console.frame import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.console.numbers import limit_of
-from entrypoints.pages.console.prices import amount_of, price, smallest_of
+from entrypoints.pages.console.prices import amount_of, limit_of, price, smallest_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of

@@ -11,8 +11,8 @@ from core.organizations.bulk_jobs import JobKind, ListChanged, TooManyJobs
 from core.organizations.organizations import OrganizationStatus
 from core.platform import organization_records, organizations
 from core.text import checked_reason
-from entrypoints.pages.console.bulk_actions import attempted, each_once
 from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, after
+from entrypoints.pages.console.lists import attempted, each_once
 from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again

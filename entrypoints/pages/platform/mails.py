@@ -12,7 +12,6 @@ from core.organizations.access import authorize_support
 from core.platform import mails, outbox
 from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
 from core.platform.outbox import NOT_SENT, ListedMail
-from entrypoints.pages.console.bulk_actions import attempted, each_once
 from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
@@ -23,7 +22,7 @@ from entrypoints.pages.console.frame import (
     opened_for_platform,
     with_query,
 )
-from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.lists import ConsoleList, attempted, each_once
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect

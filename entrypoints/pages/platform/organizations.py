@@ -34,7 +34,7 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.lists import ConsoleList
-from entrypoints.pages.console.numbers import limit_of
+from entrypoints.pages.console.prices import limit_of
 from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked

@@ -6,7 +6,7 @@ from uuid import UUID
 from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.platform import personal_data
-from entrypoints.pages.console.downloads import JsonFile, json_file
+from entrypoints.pages.console.csv_files import JsonFile, json_file
 from entrypoints.pages.console.frame import Program, after, console_page, opened_for_platform
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again

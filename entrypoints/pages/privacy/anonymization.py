@@ -8,7 +8,7 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.privacy import anonymization
 from core.privacy import export as privacy_export
-from entrypoints.pages.console.downloads import JsonFile, json_file
+from entrypoints.pages.console.csv_files import JsonFile, json_file
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from core.errors import Forbidden
 from core.privacy import export as privacy_export
 from entrypoints.pages.console.account import ACCOUNT, account_page
-from entrypoints.pages.console.downloads import JsonFile, json_file
+from entrypoints.pages.console.csv_files import JsonFile, json_file
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import account_pages

@@ -12,9 +12,8 @@ from http import HTTPStatus
 from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MIN
 from core.rate_limits import RateLimit
-from entrypoints.pages.reference.curl_examples import curl_example, variables
+from entrypoints.pages.reference.examples import curl_example, python_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
-from entrypoints.pages.reference.python_examples import python_example
 from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
 from entrypoints.web.describing.openapi import parameters_of
 from entrypoints.web.describing.schemas import Schemas, answers

@@ -19,7 +19,7 @@ from core.saml.applications import SamlApplication, SamlCertificateChanged, Saml
 from core.saml.certificates import NoCertificate
 from core.saml.configuration import DEFAULT_MAPPING, LogoutBinding, SamlNotSetUp
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console.downloads import as_file
+from entrypoints.pages.console.csv_files import as_file
 from entrypoints.pages.console.frame import Program, after, path_in_interface
 from entrypoints.pages.console.setup_steps import kind_of
 from entrypoints.pages.frame.forms import DoneQuery, text_of_file

@@ -9,13 +9,12 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Conflict, Refusal
+from core.log_times import time_of
 from core.organizations.access import Operation, authorize
-from core.typed_times import time_of
 from core.webhooks import deliveries, delivery_log, webhooks
 from core.webhooks.deliveries import REDELIVERED_MAX, DeliveryChanged, DeliveryUnknown
 from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, ListedDelivery
 from core.webhooks.webhooks import WebhookUnknown
-from entrypoints.pages.console.bulk_actions import attempted, each_once
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
     ROWS_SHOWN,
@@ -26,7 +25,7 @@ from entrypoints.pages.console.frame import (
     opened,
     with_query,
 )
-from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.lists import ConsoleList, attempted, each_once
 from entrypoints.pages.events.events import CHOICES, EVENTS
 from entrypoints.pages.frame.forms import DoneQuery, moment_seen
 from entrypoints.pages.frame.languages import marked

@@ -7,12 +7,12 @@ from uuid import UUID
 
 import msgspec
 
-from core.events.connection_data import ConnectionData
 from core.events.data import EventData, keys_of
 from core.events.declared_data import DATA
 from core.events.events import EventType
 from core.events.organization_data import (
     AuditLogExportedData,
+    ConnectionData,
     OrganizationUpdatedData,
     ScimTokenData,
     SiemConfiguredData,

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.password_lists.common import FILE, CommonPasswords
-from adapters.password_lists.sorted_file import FileNotSorted, SortedFile
+from adapters.password_lists.files import FILE, CommonPasswords, FileNotSorted, SortedFile
 
 KNOWN = [line for line in FILE.read_text("ascii").splitlines() if not line.startswith("#")]
 

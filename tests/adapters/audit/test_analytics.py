@@ -10,7 +10,7 @@ import pytest
 
 from adapters.postgres.audit import analytics as sql
 from adapters.postgres.driver.connection import Connection, RawConnection
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from core.ids import ids_of_days
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 

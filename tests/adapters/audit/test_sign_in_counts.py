@@ -18,7 +18,7 @@ from adapters.postgres.audit import sign_in_counts as sql
 from adapters.postgres.audit import sign_in_log as log_sql
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.audit import sign_in_counts

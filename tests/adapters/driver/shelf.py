@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from psycopg.pq import TransactionStatus
 
+from adapters.postgres.driver.columns import scalar_row
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.rows import scalar_row
 from tests.postgres import driver_of
 
 

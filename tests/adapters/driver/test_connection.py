@@ -5,8 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from adapters.postgres.driver.columns import dict_row, scalar_row
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from tests.adapters.driver.shelf import add, books
 from tests.postgres import driver_of
 

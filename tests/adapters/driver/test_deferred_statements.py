@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
+from adapters.postgres.driver.columns import dict_row, scalar_row
 from adapters.postgres.driver.connection import ROUND_TRIP_STATEMENTS_MAX, Connection
-from adapters.postgres.driver.rows import dict_row, scalar_row
 from tests.adapters.driver.shelf import add, add_later, books, transaction_status
 
 pytestmark = pytest.mark.usefixtures("shelf")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from adapters.postgres.driver.columns import dict_row, kwargs_row, scalar_row, tuple_row
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row, tuple_row
 
 BOOKS = "SELECT * FROM (VALUES (1, 'Emma'), (2, NULL)) AS books (number, title)"
 

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.columns import scalar_row
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.rows import scalar_row
 
 
 class TestPlaceholders:

@@ -11,9 +11,9 @@ import trio
 from psycopg.waiting import Ready, Wait
 
 from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver.columns import scalar_row
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
-from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.driver.waiting import answer, ready_now
 
 # More than a socket takes at once, so that the driver must write, read and write again.

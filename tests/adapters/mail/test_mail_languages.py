@@ -10,8 +10,7 @@ import structlog
 from jinja2 import nodes
 
 from adapters.gateways import failures
-from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.mail_texts import LIFETIMES, MailTexts
+from adapters.gateways.mail_renderer import LIFETIMES, JinjaMailRenderer, MailTexts
 from core.mail.mail import MailMessage, MailTemplate, RenderedMail
 from core.organizations.departures import SEPARATOR, MadeCredential, MadeCredentialKind
 from entrypoints.pages.frame.languages import LANGUAGES, Language

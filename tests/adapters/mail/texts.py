@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, nodes
 
-from adapters.gateways import mail_texts
+from adapters.gateways import mail_renderer
 from adapters.gateways.mail_renderer import FILTERS, TEMPLATES_FOLDER
 from core.credentials.user_agents import UNKNOWN
 from core.mail.mail import NEUTRAL_NAMES
@@ -42,7 +42,7 @@ def tree(name: str) -> nodes.Template:
 def texts_of_mails() -> set[str]:
     """Return every text of mails; a plural follows its singular after a zero character."""
     of_data = {
-        *mail_texts.REASONS,
+        *mail_renderer.REASONS,
         *MadeCredentialKind,
         *TAKEOVER_KINDS,
         *NEUTRAL_NAMES.values(),
@@ -62,7 +62,7 @@ def _texts_of_templates() -> Iterator[str]:
 
 
 def _texts_of_the_renderer() -> Iterator[str]:
-    for call in ast.walk(ast.parse(Path(mail_texts.__file__).read_text("utf-8"))):
+    for call in ast.walk(ast.parse(Path(mail_renderer.__file__).read_text("utf-8"))):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in FUNCTIONS:
             strings = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
             if strings:

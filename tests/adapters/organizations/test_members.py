@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.letter_groups import groups_in
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.organizations import people
 from adapters.postgres.organizations.members import PAGE_OF_ALL, PAGE_OF_ROLE
 from adapters.postgres.transaction import Tools

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.platform import organization_records, overview, search
 from core.ids import FIRST_ID
 from core.platform.organization_records import Matches, OrganizationFilter

@@ -11,7 +11,7 @@ from adapters.postgres.audit import analytics as analytics_sql
 from adapters.postgres.audit import sign_in_counts as counts_sql
 from adapters.postgres.audit import sign_in_log as log_sql
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.log_ids import kept_values
+from adapters.postgres.log_times import kept_values
 from adapters.postgres.sign_in import sign_ins as sql
 from core.audit import sign_in_counts, sign_in_log
 from core.audit.analytics import Period

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from ipaddress import ip_network
 from uuid import UUID
 
+from adapters.gateways.attempts import HttpWebhookSender
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
-from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.resolver import DnsResolver
 from core.attempts import Attempt
 from core.outbound import Network

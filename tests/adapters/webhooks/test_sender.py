@@ -12,8 +12,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from adapters.gateways.attempts import HttpWebhookSender
 from adapters.gateways.outbound import outbound_client
-from adapters.gateways.webhook_sender import HttpWebhookSender
 from core.attempts import RESPONSE_CHARACTERS_MAX, Attempt
 from tests.adapters.webhooks.sending import (
     DELIVERY,

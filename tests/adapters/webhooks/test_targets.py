@@ -13,8 +13,8 @@ import pytest
 import trio
 import trustme
 
+from adapters.gateways.attempts import HttpWebhookSender
 from adapters.gateways.outbound import outbound_client
-from adapters.gateways.webhook_sender import HttpWebhookSender
 from tests.adapters.webhooks.sending import DELIVERY, NOW, ORGANIZATION_ID, SECRETS, asking, attempt
 from tests.broken_answers import assert_in_our_words
 from tests.name_server import NameServer

@@ -14,7 +14,7 @@ from core.audit.browser import AskedEntries
 from core.audit.search import EntryCriteria, place_of
 from core.errors import BadRequest
 from core.ids import FIRST_ID, first_id_at, moment_of
-from core.typed_times import time_of
+from core.log_times import time_of
 
 NOON = datetime(2026, 2, 3, 12, 0, 0, 1000, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ import pytest
 from adapters.domain_names import IdnaDomainNames
 from core.accounts.users import User
 from core.errors import BadRequest, Conflict
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.platform import owners
 from ports.unit_of_work import UnitOfWork
 

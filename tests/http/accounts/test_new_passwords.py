@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 import entrypoints
-from adapters.password_lists.breached_file import BreachedPasswordFile
+from adapters.password_lists.files import BreachedPasswordFile
 from tests.application import Answer, serving
 from tests.breached import breached_file
 from tests.world.builder import EMAIL, PASSWORD

@@ -13,8 +13,7 @@ import pytest
 from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.siem_sender import HttpSiemSender
-from adapters.hosts_file import HostsFile
-from adapters.resolver import DnsResolver
+from adapters.resolver import DnsResolver, HostsFile
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from tests.application import VERSION, Answer

@@ -16,7 +16,7 @@ import trio
 
 from actors.dispatching import Capacity
 from actors.logout_dispatcher import LogoutDispatcher
-from adapters.gateways.logout_sender import HttpLogoutSender
+from adapters.gateways.attempts import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from core.attempts import ATTEMPTS_MAX, JITTER, POSTPONEMENT, RETRY_DELAYS
 from core.openid import logout_notices

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.password_lists.breached_file import BreachedPasswordFile
+from adapters.password_lists.files import BreachedPasswordFile
 from core.accounts.new_passwords import BreachUnknown
 from ports.accounts.passwords import BreachedPasswords
 from tests.application import serving

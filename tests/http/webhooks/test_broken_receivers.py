@@ -13,8 +13,8 @@ from uuid import UUID
 
 import pytest
 
+from adapters.gateways.attempts import HttpLogoutSender
 from adapters.gateways.key_sets import HttpKeySets
-from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from entrypoints.settings import LOOPBACK
 from tests.broken_answers import BROKEN, OK, assert_in_our_words, open_broken

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.password_lists.breached_file import BreachedPasswordFile
+from adapters.password_lists.files import BreachedPasswordFile
 from core.accounts.new_passwords import BREACHED, COMMON, EXPECTED
 from tests.application import Answer, serving
 from tests.breached import breached_file

@@ -12,8 +12,7 @@ from uuid import UUID
 import pytest
 
 from core.audit import search
-from core.events.actions import AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction, PlatformAction
 from entrypoints.pages.events.actions import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
 from entrypoints.pages.frame.languages import LANGUAGES
 from tests.clock import SettableClock

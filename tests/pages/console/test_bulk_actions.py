@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadRequest, ServiceUnavailable
-from entrypoints.pages.console.bulk_actions import CHOSEN_MAX, attempted, each_once
+from entrypoints.pages.console.lists import CHOSEN_MAX, attempted, each_once
 
 
 def test_rows_are_chosen_once_in_their_order() -> None:

@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 
 from entrypoints.pages.console import plots
-from entrypoints.pages.console.plot_axes import named_days, scale_of
-from entrypoints.pages.console.plots import Plot, Point, bars, sparkline, steps
+from entrypoints.pages.console.plots import Plot, Point, bars, named_days, scale_of, sparkline, steps
 from entrypoints.pages.frame.languages import ENGLISH, LANGUAGES
 from entrypoints.pages.frame.rendering import templates
 

@@ -6,8 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from core.audit import chain
-from core.events.actions import AuditAction
-from core.events.platform_actions import PlatformAction
+from core.events.actions import AuditAction, PlatformAction
 from core.services.sales import ChangeKind
 from core.sign_in.reasons import SignInReason
 from tests.pages.crawl.made_customers import internal_rows

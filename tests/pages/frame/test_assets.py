@@ -8,8 +8,8 @@ import re
 import pytest
 
 from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, contrast
-from entrypoints.pages.frame.asset_files import FOLDER
 from entrypoints.pages.frame.assets import FONT, STYLES, asset_address, style_sheet
+from entrypoints.pages.frame.platform_look import FOLDER
 from tests.application import Client
 
 STYLES_FOLDER = FOLDER / "styles"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrypoints.pages.manual.ranking import Ranking, stem
+from entrypoints.pages.manual.searching import Ranking, stem
 
 
 def ranked(text: str, *texts: str) -> list[int]:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from core.events.platform_actions import PlatformAction
+from core.events.actions import PlatformAction
 from core.services import end_users
 from tests.application import Answer
 from tests.pages.platform.conftest import browser_of

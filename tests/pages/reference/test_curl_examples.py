@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from entrypoints.pages.reference.curl_examples import CREDENTIALS, curl_example, variables
+from entrypoints.pages.reference.examples import CREDENTIALS, curl_example, variables
 from entrypoints.web.describing.schemas import Schemas
 from entrypoints.web.serving.access_policies import CredentialKind
 from entrypoints.web.serving.application import Application

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from entrypoints import capabilities
-from entrypoints.pages.reference.python_examples import python_example
+from entrypoints.pages.reference.examples import python_example
 from entrypoints.web.describing.client_functions import client_functions
 from entrypoints.web.describing.schemas import Schemas
 from tests.documents import ROOT

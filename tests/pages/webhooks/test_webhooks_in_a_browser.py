@@ -12,8 +12,8 @@ from typing import Any, Final
 import pytest
 import trio
 
+from adapters.gateways.attempts import HttpWebhookSender
 from adapters.gateways.outbound import outbound_client
-from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.driver.connection import RawConnection
 from core.attempts import Attempt
 from core.organizations.organizations import ADMIN, OWNER

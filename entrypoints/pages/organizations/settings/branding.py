@@ -33,10 +33,10 @@ from core.organizations.settings.pictures import (
     picture_path,
 )
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
-from entrypoints.pages.frame.asset_files import CACHE_CONTROL
 from entrypoints.pages.frame.assets import PICTURE_POLICY, Png, StyleSheet
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.platform_look import CACHE_CONTROL
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again

@@ -35,10 +35,9 @@ from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.organizations.settings.pictures import Picture
 from core.wording import Wording
 from entrypoints.pages.frame.assets import asset_address
-from entrypoints.pages.frame.brand_colors import only_scheme
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.languages import language_of, marked, translated
-from entrypoints.pages.frame.platform_look import look_of
+from entrypoints.pages.frame.platform_look import look_of, only_scheme
 from entrypoints.pages.frame.refusals import FORM_DAMAGED, message_on_page, prefers_json, refusal_page
 from entrypoints.pages.frame.rendering import HTML, render
 from entrypoints.pages.frame.returns import ReturnQuery

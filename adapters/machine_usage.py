@@ -1,14 +1,10 @@
-"""What this process uses, as the kernel counts it in `/proc`.
-
-A worker shares pages with its parent and the others: libraries, and the objects that existed before the fork. The
-resident memory counts them in each, so the sum over the workers is more than they take; the proportional one divides
-each page among its processes, so its sum is what they take.
-"""
+"""What this process uses, as the kernel counts it in `/proc`, and how much space a folder has."""
 
 from __future__ import annotations
 
 import re
 import resource
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -17,7 +13,28 @@ from typing import Final
 
 import trio
 
-from ports.metrics_of_work import ProcessUsage
+from ports.metrics_of_work import FolderSpace, ProcessUsage
+
+# A file system over a network may not answer.
+SECONDS_MAX: Final = 2.0
+# Of its own, so that nothing else waits for it, and no more threads hang than one.
+_THREADS: Final = trio.CapacityLimiter(1)
+
+
+async def folder_space(folder: Path) -> FolderSpace | None:
+    """Return the space; None when that cannot be found out, or not in time."""
+    with trio.move_on_after(SECONDS_MAX):
+        return await trio.to_thread.run_sync(_measured, folder, limiter=_THREADS, abandon_on_cancel=True)
+    return None
+
+
+def _measured(folder: Path) -> FolderSpace | None:
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:
+        return None
+    return FolderSpace(free_bytes=usage.free, size_bytes=usage.total)
+
 
 # Of its own, so that measuring waits for no other work.
 THREADS: Final = trio.CapacityLimiter(1)

@@ -1,14 +1,19 @@
-"""A sorted file of short lines in ASCII, searched by halves on disk: none of it is kept in memory.
-
-A line is found by its key: what stands before the first colon, compared in lower case. Lines that begin with `#` at the
-beginning of the file are its header. The file may end without a line end, and its lines may end with CR and LF.
-"""
+"""Lists of common and of breached passwords: sorted files of short lines, searched by halves on disk."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Final, final
+from typing import Final, TypeVar, final
+
+import trio
+
+from core.accounts.new_passwords import BreachUnknown
+from ports.accounts.passwords import seconds_max
 
 LINE_BYTES_MAX: Final = 100
 _HEADER_BYTES_MAX: Final = 4096
@@ -89,3 +94,74 @@ class SortedFile:
 def key_of(line: bytes) -> bytes:
     """Return the key of a line."""
     return line.partition(b":")[0].strip().lower()
+
+
+FILE: Final = Path(__file__).with_name("common_passwords.txt")
+
+
+@final
+class CommonPasswords:
+    """Searches the file, which takes some microseconds: the operating system keeps its 240 KB."""
+
+    def __init__(self) -> None:
+        self._file = SortedFile(FILE)
+
+    def __call__(self, folded: str) -> bool:
+        """Return whether a password, after folding of its case, is in the list."""
+        # A password that is not ASCII is not in the list, and a colon would end the key.
+        if not folded.isascii() or ":" in folded or "\n" in folded:
+            return False
+        return self._file.find(folded.encode("ascii")) is not None
+
+
+def sha1_of(password: str) -> str:
+    """Return the SHA-1 of a password in hexadecimal, in capitals."""
+    # It is the key of these lists, and protects nothing.
+    return hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
+
+
+Result = TypeVar("Result")
+# Of their own, because a slow disk must not use up the threads that the process shares.
+SEARCHES_AT_ONCE_MAX: Final = 4
+_LINE: Final = re.compile(rb"[0-9A-Fa-f]{40}(:[0-9]{1,12})?\s*")
+
+
+class BreachedFileInvalid(Exception):
+    """The file cannot be used; the message is a sentence for operators."""
+
+
+@final
+class BreachedPasswordFile:
+    """The port `BreachedPasswords`; raise `BreachedFileInvalid` for a file that cannot be read, or is no such list."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = SortedFile(path)
+            first = self._file.first()
+        except OSError as error:
+            raise BreachedFileInvalid(f"{path} cannot be read: {error.strerror}.") from None
+        except FileNotSorted as invalid:
+            raise BreachedFileInvalid(f"{path} is no such list. {invalid}") from None
+        if not _LINE.fullmatch(first):
+            # In an empty file, or one of other hashes, every password would be found to be clean.
+            raise BreachedFileInvalid(f"{path} is no such list. Its first line is no SHA-1 in hexadecimal.")
+        self._limiter = trio.CapacityLimiter(SEARCHES_AT_ONCE_MAX)
+
+    async def contains(self, password: str, *, is_hurried: bool) -> bool:
+        key = sha1_of(password).lower().encode("ascii")
+        with trio.move_on_after(seconds_max(is_hurried=is_hurried)):
+            return await self._on_a_thread(partial(self._file.find, key)) is not None
+        raise BreachUnknown("The file was not read in time.")
+
+    async def require_usable(self) -> None:
+        """Raise `BreachUnknown` when the lines of the file are not sorted."""
+        await self._on_a_thread(self._file.require_sorted)
+
+    async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
+        try:
+            # What a question that is cancelled leaves behind on its thread ends soon, and changes nothing.
+            return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
+        except FileNotSorted as invalid:
+            raise BreachUnknown(str(invalid)) from None
+        except OSError as error:
+            raise BreachUnknown(f"The file cannot be read: {error.strerror}.") from None
