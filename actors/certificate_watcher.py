@@ -1,7 +1,7 @@
 """Warns of SAML certificates and metadata that end soon: a mail for each, once.
 
-`core/saml/certificates.py`, `core/sign_in/upstream/connection_keys.py` and `metadata_validity.py` beside it define how
-soon, and who gets the mail. The process that polls does it.
+`core/saml/certificates.py`, `core/sign_in/upstream/connections/connection_keys.py` and `metadata_validity.py` beside it
+define how soon, and who gets the mail. The process that polls does it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import structlog
 
 from actors.periods import PeriodicActor
 from core.saml import certificates
-from core.sign_in.upstream import connection_keys, metadata_validity
+from core.sign_in.upstream.connections import connection_keys, metadata_validity
 
 # Each one locks its row until the batch commits.
 BATCH_ROWS_MAX = 20

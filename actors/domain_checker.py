@@ -16,8 +16,8 @@ from core.errors import ServiceUnavailable
 from core.organizations.domain_proofs import ProofStatus
 from core.organizations.settings import domain
 from core.organizations.settings.domain import DomainClaim
-from core.sign_in.upstream import domain_routes
-from core.sign_in.upstream.domain_routes import RouteClaim
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import RouteClaim
 
 if TYPE_CHECKING:
     from ports.resolver import Resolver

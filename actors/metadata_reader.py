@@ -1,7 +1,7 @@
 """Reads the metadata of identity providers again, so that their new certificates count before a sign-in needs them.
 
-`core/sign_in/upstream/changes.py` says what is taken over, and mails the owner. Changes that would end links are left
-to the sign-in that finds them, and to the people who configure the connection.
+`core/sign_in/upstream/connections/changes.py` says what is taken over, and mails the owner. Changes that would end
+links are left to the sign-in that finds them, and to the people who configure the connection.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import structlog
 import trio
 
 from actors.periods import PeriodicActor, PeriodicConnections
-from core.sign_in.upstream import changes
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.changes import PublishedMetadata
+from core.sign_in.upstream.connections import changes
+from core.sign_in.upstream.connections.changes import PublishedMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable

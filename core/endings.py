@@ -5,10 +5,10 @@ an address), `sessions/sessions.py` (ending the sessions of an account), `accoun
 what hangs on an address), `accounts/own_accounts.py` (what an organization may do to an account),
 `accounts/email_change_undo.py` with `organizations/takeovers.py` (a change of address that is undone),
 `accounts/locks.py` (an account that is locked), `organizations/keys.py` (a key of an organization that is deleted),
-`organizations/deletion.py` (an organization that its owner may restore), `sign_in/upstream/provider_endings.py` (what
-an identity provider ends), and the foreign keys where something is deleted. `tests/http/test_endings.py` carries out
-every cause with everything issued, and expects exactly this table; a new table of the schema that keeps something
-issued has to be named here.
+`organizations/deletion.py` (an organization that its owner may restore), `global_token_revocation.py` in
+`sign_in/upstream/revocation/` (what an identity provider ends), and the foreign keys where something is deleted.
+`tests/http/test_endings.py` carries out every cause with everything issued, and expects exactly this table; a new table
+of the schema that keeps something issued has to be named here.
 """
 
 from __future__ import annotations

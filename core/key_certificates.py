@@ -1,8 +1,8 @@
 """Key pairs with a certificate of their own, with which Gatehouse signs XML: one is active, the last one is published.
 
 The services' identity providers have them (`core/saml/certificates.py`), and so have SAML connections
-(`core/sign_in/upstream/connection_keys.py`). A key pair is made outside the transaction, because that takes a tenth of
-a second of a processor. The private key is sealed at rest.
+(`core/sign_in/upstream/connections/connection_keys.py`). A key pair is made outside the transaction, because that takes
+a tenth of a second of a processor. The private key is sealed at rest.
 """
 
 from __future__ import annotations

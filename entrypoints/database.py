@@ -27,7 +27,7 @@ from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.replicas import ReplicaReport, Replicas, report_of
 from adapters.postgres.schema import canonical_addresses, distribution, migration_files, migrations
-from adapters.postgres.sign_in.upstream import connections as upstream_connections
+from adapters.postgres.sign_in.upstream.connections import connections as upstream_connections
 from core.platform.backups import RecoveryRun
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart

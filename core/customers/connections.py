@@ -18,11 +18,12 @@ from core.customers.setup_callers import CustomerPath, SetupAttempt, SetupCaller
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part
 from core.outbound import Network
-from core.sign_in.upstream import configuring, connections
-from core.sign_in.upstream.checks import ConnectionToCheck
+from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
-from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
-from core.sign_in.upstream.failures import UpstreamFailure
+from core.sign_in.upstream.connections import connections
+from core.sign_in.upstream.connections.checks import ConnectionToCheck
+from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord
+from core.sign_in.upstream.connections.failures import UpstreamFailure
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlDescription
 

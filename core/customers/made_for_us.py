@@ -31,10 +31,11 @@ from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.scim import tokens
 from core.secrets import Secret
-from core.sign_in.upstream import changes, connections, domain_routes, setup_states
-from core.sign_in.upstream.connections import CONNECTIONS_MAX, ConnectionRecord, TooManyConnections
-from core.sign_in.upstream.domain_routes import DomainLoss
-from core.sign_in.upstream.editors import Editor
+from core.sign_in.upstream.connections import changes, connections, setup_states
+from core.sign_in.upstream.connections.connections import CONNECTIONS_MAX, ConnectionRecord, TooManyConnections
+from core.sign_in.upstream.connections.editors import Editor
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import DomainLoss
 from core.wording import Wording
 
 if TYPE_CHECKING:

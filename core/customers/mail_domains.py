@@ -1,7 +1,7 @@
 """Mail domains that a vendor has proved for a customer: they route sign-ins at the vendor's services.
 
-They are domain routes of the customer's internal organization (`core/sign_in/upstream/domain_routes.py`), and prove
-nothing elsewhere: two vendors and the organization whose domain it is may all have proved the same one.
+They are domain routes of the customer's internal organization (`core/sign_in/upstream/domains/domain_routes.py`), and
+prove nothing elsewhere: two vendors and the organization whose domain it is may all have proved the same one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import ProofStatus
 from core.organizations.link_callers import Part
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved
-from core.sign_in.upstream import domain_routes
-from core.sign_in.upstream.domain_routes import DomainRoute, RouteClaim, RouteUnknown
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import DomainRoute, RouteClaim, RouteUnknown
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

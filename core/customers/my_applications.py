@@ -19,7 +19,7 @@ from uuid import UUID
 
 from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
-from core.saml import admission
+from core.saml import visits
 from core.sessions import callers
 from core.sessions.confinement import Confinement
 
@@ -115,7 +115,7 @@ class Tile:
         if not self.serves_customers:
             # Only members are admitted (`core/saml/sign_in.py`).
             return self.is_member
-        return admission.is_admitted(members_only=self.members_only, is_member=self.is_member, is_linked=self.is_linked)
+        return visits.is_admitted(members_only=self.members_only, is_member=self.is_member, is_linked=self.is_linked)
 
     def is_open_within(self, limits: Confinement | None) -> bool:
         """Return whether a session with these limits goes there."""

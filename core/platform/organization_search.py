@@ -19,7 +19,8 @@ from core.organizations import keys, management, people, roles
 from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.scim import directory_groups
 from core.services import end_users, found_services
-from core.sign_in.upstream import connections, domain_routes
+from core.sign_in.upstream.connections import connections
+from core.sign_in.upstream.domains import domain_routes
 from core.tables import PartialTable
 from core.webhooks import webhooks
 

@@ -19,7 +19,7 @@ from core.platform.sign_in_checks import RuleVerdict, SignInWalk
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
-from core.sign_in.upstream.failures import UpstreamFailure
+from core.sign_in.upstream.connections.failures import UpstreamFailure
 
 ATTEMPTS_MAX: Final = 10
 

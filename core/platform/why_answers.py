@@ -25,7 +25,7 @@ from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import Affiliation, Scope
-from core.sign_in.upstream.failures import SHOWN_MAX
+from core.sign_in.upstream.connections.failures import SHOWN_MAX
 from core.sign_in.upstream.sign_in import vouches_for
 
 if TYPE_CHECKING:

@@ -48,11 +48,12 @@ from core.sign_in.own_ways import NamedConnection
 from core.sign_in.places import Place
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
 from core.sign_in.rules import RULES, Facts, Rule, SignInRule
-from core.sign_in.upstream import at_once, by_connection, returning
+from core.sign_in.upstream import by_connection
 from core.sign_in.upstream import sign_in as upstream_sign_in
 from core.sign_in.upstream.connection_rules import ConnectionFacts
-from core.sign_in.upstream.connections import ConnectionRecord
-from core.sign_in.upstream.failures import SHOWN_MAX
+from core.sign_in.upstream.connections import at_once
+from core.sign_in.upstream.connections.connections import ConnectionRecord
+from core.sign_in.upstream.connections.failures import SHOWN_MAX
 from core.sign_in.ways import Failures, LinkFacts, PasskeyFacts, PasswordFacts
 
 if TYPE_CHECKING:
@@ -357,7 +358,7 @@ class AskedSignIn:
                 return None
             context = IdentityContext(organization_id=organization.id, connection_id=connection.id)
             # A returning user is linked again, by the connection's word alone.
-            is_back = returning.would_link_again(uow, organization.id, connection, user, found)
+            is_back = by_connection.would_link_again(uow, organization.id, connection, user, found)
             standing, is_linked = found, is_back or bool(uow.identities.of_user(user.id, context))
             links_at_once = not is_linked and at_once.links(uow, organization.id, connection, user, found)
         asked = ConnectionFacts(

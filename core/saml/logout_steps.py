@@ -24,7 +24,7 @@ from core.saml.messages import (
 )
 from core.saml.providers import SamlProvider
 from core.secrets import Secret
-from core.sign_in.upstream.connection_fields import ConnectionRecord
+from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

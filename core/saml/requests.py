@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.saml import contacts, judgement, providers
+from core.saml import judgement, providers
 from core.saml.messages import AuthnRequest, MessageRefused, StatusOf
 from core.saml.providers import SamlProvider
 from core.secrets import Secret, hash_token
@@ -158,7 +158,7 @@ def defer_taking(
     is_new = uow.saml_requests.add(
         pending, state_hash=hash_token(state.reveal()), browser_hash=hash_token(browser_key.reveal())
     )
-    contacts.record_request(uow, provider)
+    record_request(uow, provider)
     return TakenRequest(pending=pending, state=state, browser_key=browser_key, is_new=is_new)
 
 
@@ -266,3 +266,28 @@ def use_ticket(uow: UnitOfWork, pending: PendingRequest, ticket: str) -> tuple[U
     if found is None:
         raise SignInStateUnknown
     return found
+
+
+# Strangers can send refused messages too, so one in this time is kept.
+ERROR_KEPT_EVERY: Final = timedelta(seconds=1)
+# The precision of the time of the last request; more often would make the configuration of a service a busy row.
+REQUEST_KEPT_EVERY: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastContact:
+    """When the service provider last sent an acceptable request, and the last one that was refused."""
+
+    last_request_at: datetime | None = None
+    last_error: str | None = None
+    last_error_at: datetime | None = None
+
+
+def record_request(uow: UnitOfWork, provider: SamlProvider) -> None:
+    """Record that a request of the service provider was accepted."""
+    uow.saml_configurations.record_request(provider, at=uow.now, unless_since=uow.now - REQUEST_KEPT_EVERY)
+
+
+def record_refusal(uow: UnitOfWork, provider: SamlProvider, refused: MessageRefused) -> None:
+    """Record why a request to the identity provider of a service was refused."""
+    uow.saml_configurations.record_error(provider, refused.problem, at=uow.now, unless_since=uow.now - ERROR_KEPT_EVERY)

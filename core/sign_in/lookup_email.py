@@ -17,7 +17,7 @@ from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
 from core.networks import throttled_network
 from core.sign_in import places
-from core.sign_in.upstream.domain_routes import OpenRoute
+from core.sign_in.upstream.domains.domain_routes import OpenRoute
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

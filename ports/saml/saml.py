@@ -9,14 +9,13 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.key_certificates import SamlCertificate, SamlSigningKey
-from core.saml.admission import AdmissionStanding
 from core.saml.certificates import EndingCertificate
 from core.saml.configuration import ConfigurationView, SamlConfiguration
-from core.saml.contacts import LastContact
 from core.saml.logout_steps import Logout
 from core.saml.providers import SamlProvider
-from core.saml.requests import OpenTarget, PendingRequest
+from core.saml.requests import LastContact, OpenTarget, PendingRequest
 from core.saml.sessions import SamlSession, SessionState
+from core.saml.visits import AdmissionStanding
 from core.secrets import Secret
 from core.services.services import Service
 from core.sessions.sessions import Session

@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from actors.certificate_watcher import BATCH_ROWS_MAX, CertificateWatcher
 from adapters.prometheus import PrometheusMetrics
 from core.saml import certificates
-from core.sign_in.upstream import connection_keys, metadata_validity
+from core.sign_in.upstream.connections import connection_keys, metadata_validity
 from ports.database import Database
 from tests.mailboxes import RecordedMailboxes, let_work
 

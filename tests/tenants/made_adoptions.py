@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.sign_in.upstream import trials
+from core.sign_in.upstream.trials import trials
 from tests.tenants import market_judging, vendors
 from tests.tenants.made_connections import EDITORS
 from tests.tenants.making import MAKING, end_links, judge_links

@@ -353,7 +353,7 @@ UNDONE: Final = (
     ),
     Undone(
         "who has left is linked again only once they belong again",
-        "core.sign_in.upstream.returning",
+        "core.sign_in.upstream.by_connection",
         "_belongs_again",
         _yes,
         Story.CONNECTING,
@@ -361,7 +361,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a connection that an insider has led elsewhere links no own account at once",
-        "core.sign_in.upstream.editors.Editor",
+        "core.sign_in.upstream.connections.editors.Editor",
         "may_trust",
         _always,
         Story.CONNECTING,
@@ -401,7 +401,7 @@ UNDONE: Final = (
     ),
     Undone(
         "8: identities end where a connection leads elsewhere",
-        "core.sign_in.upstream.changes",
+        "core.sign_in.upstream.connections.changes",
         "leads_elsewhere",
         _no,
         Story.CONNECTING,
@@ -505,7 +505,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a connection that gives roles by rules is led elsewhere by none who could not give them",
-        "core.sign_in.upstream.changes",
+        "core.sign_in.upstream.connections.changes",
         "_given_roles",
         _none,
         Story.GROUPING,
@@ -521,7 +521,7 @@ UNDONE: Final = (
     ),
     Undone(
         "what another claim said of groups is forgotten",
-        "adapters.postgres.sign_in.upstream.connections.PostgresUpstreamConnections",
+        "adapters.postgres.sign_in.upstream.connections.connections.PostgresUpstreamConnections",
         "forget_groups",
         _nothing,
         Story.GROUPING,
@@ -836,7 +836,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a provider ends what its people hold",
-        "core.sign_in.upstream.provider_endings",
+        "core.sign_in.upstream.revocation.global_token_revocation",
         "end",
         _nothing,
         Story.SWITCHING,
@@ -852,7 +852,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a provider names addresses of its mail domain alone",
-        "core.sign_in.upstream.global_token_revocation",
+        "core.sign_in.upstream.revocation.global_token_revocation",
         "_people",
         _any_person,
         Story.SWITCHING,

@@ -179,7 +179,7 @@ LAYERS: Final = (
     ),
     _layered(
         "the sessions that a made connection has begun end when it is switched off",
-        (("core.sign_in.upstream.changes", "end_sessions", _zero),),
+        (("core.sign_in.upstream.connections.changes", "end_sessions", _zero),),
         OUTLIVED,
     ),
     _layered(
@@ -191,7 +191,7 @@ LAYERS: Final = (
         "a made connection that is switched off forgets the groups that it has named",
         (
             (
-                "adapters.postgres.sign_in.upstream.connections.PostgresUpstreamConnections",
+                "adapters.postgres.sign_in.upstream.connections.connections.PostgresUpstreamConnections",
                 "forget_groups",
                 _nothing,
             ),
@@ -207,7 +207,7 @@ LAYERS: Final = (
         "an owner adopts a connection with what the organization has proved itself",
         (
             (
-                "adapters.postgres.sign_in.upstream.domain_routes.PostgresDomainRoutes",
+                "adapters.postgres.sign_in.upstream.domains.domain_routes.PostgresDomainRoutes",
                 "is_own_domain",
                 _or_by_vendor,
             ),
@@ -216,7 +216,7 @@ LAYERS: Final = (
     ),
     _layered(
         "an adopted connection is tested before it is on",
-        (("core.sign_in.upstream.connections", "_require_tested_if_adopted", _nothing),),
+        (("core.sign_in.upstream.connections.connections", "_require_tested_if_adopted", _nothing),),
         "untested",
     ),
     _layered(

@@ -177,7 +177,7 @@ def _whatever_the_status(_original: Any) -> Any:
 _CONFINEMENT: Final = "core.sessions.confinement.Confinement"
 _CLAIMING: Final = "core.customers.claiming"
 _CLAIMS: Final = "adapters.postgres.customers.claiming.PostgresCustomerClaims"
-_ROUTES: Final = "adapters.postgres.sign_in.upstream.domain_routes"
+_ROUTES: Final = "adapters.postgres.sign_in.upstream.domains.domain_routes"
 _SESSION: Final = ("adapters.postgres.sessions.callers", "OF_SESSION SUBJECT")
 _PLACE: Final = ("adapters.postgres.sign_in.places", "_PLACE")
 _USAGE: Final = "adapters.postgres.customers.usage"

@@ -14,7 +14,7 @@ from core.key_certificates import WARNING
 from core.limits import COUNTED_MAX
 from core.organizations.matters import EXPIRED_WITHIN, LAG, LOST_WITHIN, SEATS_PERCENT, Matter, MatterKind
 from core.organizations.overview import SetupSteps
-from core.sign_in.upstream.metadata_validity import WARNING_OF_ADDRESS
+from core.sign_in.upstream.connections.metadata_validity import WARNING_OF_ADDRESS
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.tables import PartialTable
 from core.webhooks.events import RETENTION

@@ -10,11 +10,11 @@ from adapters.postgres.affiliations import DIRECTORY_NAME
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
-from core.saml.admission import AdmissionStanding
 from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfiguration
-from core.saml.contacts import LastContact
 from core.saml.messages import NameIdFormat
 from core.saml.providers import SamlProvider
+from core.saml.requests import LastContact
+from core.saml.visits import AdmissionStanding
 from core.services.services import Service
 
 if TYPE_CHECKING:

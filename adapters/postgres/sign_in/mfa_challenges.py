@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.sign_in.upstream.provider_sessions import stored_session
+from adapters.postgres.sign_in.upstream.revocation.provider_sessions import stored_session
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret

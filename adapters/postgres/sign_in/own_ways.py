@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import in_force_at
-from adapters.postgres.sign_in.upstream.domain_routes import IS_ENFORCED, IS_OF_OWNER, OF_USER
+from adapters.postgres.sign_in.upstream.domains.domain_routes import IS_ENFORCED, IS_OF_OWNER, OF_USER
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OWNER
 from core.sign_in.own_ways import NamedConnection

@@ -12,10 +12,11 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles, members
 from core.organizations.organizations import BUILT_IN_ROLES, MEMBER, InternalPlace, Membership, Organization
+from core.sign_in import identities
 from core.sign_in.entitlement import ConnectionStanding
-from core.sign_in.identities import IdentityContext
+from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream.connections import ConnectionRecord
+from core.sign_in.upstream.connections.connections import ConnectionRecord
 from core.sign_in.upstream.flows import ProviderClient, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.saml import OwnSide
 
@@ -207,3 +208,60 @@ def _made_for(uow: UnitOfWork, organization: Organization) -> InternalPlace | No
     if found is None:
         raise ConnectionClosed().because(SignInReason.CONNECTION_CLOSED)
     return found
+
+
+def link_again(
+    uow: UnitOfWork, connected: Connected, proven: ProvenIdentity, context: IdentityContext
+) -> Identity | None:
+    """Return the identity of a user who has come back, linked again, and tell the user by mail.
+
+    None when no departed user had the identity, or when its user does not belong to the organization again. The
+    organization is locked, and the account from here on.
+    """
+    user_id = uow.identities.departed(proven.subject, context)
+    user = uow.users.lock(user_id) if user_id is not None else None
+    # It may have been unlinked for good while this transaction waited for the account.
+    if user is None or uow.identities.departed(proven.subject, context) != user.id:
+        return None
+    standing = standing_of(uow, connected, user.id)
+    if not _belongs_again(uow, connected.organization.id, connected.connection, user, standing):
+        return None
+    identities.link(uow, user.id, user.email, proven, context, is_by_word_alone=True)
+    return uow.identities.find(proven.provider, proven.subject, context)
+
+
+def would_link_again(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, user: User, standing: ConnectionStanding
+) -> bool:
+    """Return whether a connection links a user again whose identity it proves, for the explanation of a sign-in."""
+    context = IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    return uow.identities.has_departed(user.id, context) and _belongs_again(
+        uow, organization_id, connection, user, standing
+    )
+
+
+def standing_of_id(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, subject: str
+) -> ConnectionStanding | None:
+    """Return what the user is to a connection that links them again with this stable id; None when it links no one."""
+    user_id = uow.identities.departed(
+        subject, IdentityContext(organization_id=organization_id, connection_id=connection.id)
+    )
+    user = uow.users.by_id(user_id) if user_id is not None else None
+    standing = uow.identities.standing(user.id, organization_id, connection.id) if user is not None else None
+    is_back = (
+        user is not None and standing is not None and _belongs_again(uow, organization_id, connection, user, standing)
+    )
+    return standing if is_back else None
+
+
+def _belongs_again(
+    uow: UnitOfWork, organization_id: UUID, connection: ConnectionRecord, user: User, standing: ConnectionStanding
+) -> bool:
+    if not standing.is_in_mail_domain or standing.is_suspended or user.is_disowned:
+        return False
+    if not user.may_sign_in or user.closed_at is not None or not user.is_verified:
+        return False
+    if standing.role is not None or standing.is_end_user:
+        return True
+    return role_to_join(uow, organization_id, connection) is not None

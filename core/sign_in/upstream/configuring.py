@@ -22,17 +22,18 @@ from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.management import OrganizationSettings
 from core.organizations.organizations import MEMBER
 from core.outbound import Network
-from core.sign_in.upstream import checks, connections, domain_routes
-from core.sign_in.upstream.checks import CheckedChange, ConnectionChangedMeanwhile, ConnectionToCheck
-from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
-from core.sign_in.upstream.domain_routes import DomainRoute
-from core.sign_in.upstream.editors import Editor
-from core.sign_in.upstream.failures import SHOWN_MAX, ConnectionProgress, UpstreamFailure
-from core.sign_in.upstream.oauth_credentials import StoredCredentials
+from core.sign_in.upstream.connections import checks, connections
+from core.sign_in.upstream.connections.checks import CheckedChange, ConnectionChangedMeanwhile, ConnectionToCheck
+from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord
+from core.sign_in.upstream.connections.editors import Editor
+from core.sign_in.upstream.connections.failures import SHOWN_MAX, ConnectionProgress, UpstreamFailure
+from core.sign_in.upstream.connections.oauth_credentials import StoredCredentials
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import DomainRoute
 from core.sign_in.upstream.provider_problems import Finding
 from core.sign_in.upstream.providers import ExternalProvider
-from core.sign_in.upstream.trial_judgements import TrialJudgement, judged
-from core.sign_in.upstream.trials import TrialResult
+from core.sign_in.upstream.trials.trial_judgements import TrialJudgement, judged
+from core.sign_in.upstream.trials.trials import TrialResult
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

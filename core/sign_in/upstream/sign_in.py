@@ -32,9 +32,10 @@ from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
 from core.sign_in.recorded_refusals import note
 from core.sign_in.refusals import SignInInterrupted
-from core.sign_in.upstream import address_codes, at_once, by_connection, flows, known_elsewhere, refused, returning
+from core.sign_in.upstream import address_codes, by_connection, flows, known_elsewhere, refused
 from core.sign_in.upstream.address_codes import AddressCodeDue, ConfirmedSignIn
 from core.sign_in.upstream.by_connection import Connected
+from core.sign_in.upstream.connections import at_once
 from core.sign_in.upstream.flows import UpstreamSignIn
 from core.sign_in.upstream.known_elsewhere import KnownElsewhere
 
@@ -153,7 +154,7 @@ def _conclude(
     connected = by_connection.lock(uow, sign_in)
     identity = uow.identities.find(proven.provider, proven.subject, context)
     if identity is None and connected is not None:
-        identity = returning.link_again(uow, connected, proven, context)
+        identity = by_connection.link_again(uow, connected, proven, context)
     if identity is None and connected is not None and connected.made_for is not None:
         email = _asserted_address(uow, proven)
         return address_codes.ask(uow, sign_in, proven, connected.made_for, email, browser=browser)

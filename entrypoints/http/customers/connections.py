@@ -12,8 +12,8 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.services.api_keys import Permission
 from core.services.services import ServiceUnknown
-from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord
-from core.sign_in.upstream.connections import ConnectionUnknown, TooManyConnections
+from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord
+from core.sign_in.upstream.connections.connections import ConnectionUnknown, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.shared.sign_in.upstream.upstream_providers import described
 from entrypoints.web.input.hidden import SecretBody

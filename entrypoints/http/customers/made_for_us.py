@@ -22,7 +22,7 @@ from core.customers.products import SignInTooOld
 from core.organizations.access import Operation
 from core.organizations.organizations import MadeThrough
 from core.scim.tokens import TooManyTokens
-from core.sign_in.upstream.connections import TooManyConnections
+from core.sign_in.upstream.connections.connections import TooManyConnections
 from entrypoints.http.customers.products import ProductService, ProductVendor
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.input.hidden import SecretBody

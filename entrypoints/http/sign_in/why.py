@@ -19,7 +19,7 @@ from core.sign_in.own_ways import NamedConnection
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
-from core.sign_in.upstream.failures import UpstreamFailure
+from core.sign_in.upstream.connections.failures import UpstreamFailure
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query

@@ -1,6 +1,6 @@
 """The pages of the connections that a vendor makes for a customer: the list, a new one, and one with its settings.
 
-The steps at each provider are the same as for an organization's own connections (`sign_in/upstream/connections.py`).
+The steps at each provider are the same as for an organization's own connections (`sign_in/upstream/connections/`).
 """
 
 from typing import Any, Final
@@ -11,8 +11,8 @@ from core.customers.connections import CustomerConnectionInDetail, CustomerConne
 from core.errors import BadRequest, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream.connection_fields import ConnectionFields
-from core.sign_in.upstream.connections import ConnectionUnknown, TooManyConnections
+from core.sign_in.upstream.connections.connection_fields import ConnectionFields
+from core.sign_in.upstream.connections.connections import ConnectionUnknown, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.console.setup_steps import kind_of
@@ -31,8 +31,8 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.setup import KindQuery
-from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_fields import (
+from entrypoints.pages.sign_in.upstream.connections import provider_kinds
+from entrypoints.pages.sign_in.upstream.connections.connection_fields import (
     NotUsable,
     copies_of,
     described_change,
@@ -40,7 +40,7 @@ from entrypoints.pages.sign_in.upstream.connection_fields import (
     required,
     stored,
 )
-from entrypoints.pages.sign_in.upstream.connections import ConnectionForm, ConnectionQuery
+from entrypoints.pages.sign_in.upstream.connections.connections import ConnectionForm, ConnectionQuery
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check
 from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form

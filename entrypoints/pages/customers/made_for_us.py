@@ -12,7 +12,7 @@ from core.organizations.access import Operation, authorize
 from core.organizations.organizations import MadeThrough
 from core.scim.tokens import TooManyTokens
 from core.sessions.shown_secrets import ToShow
-from core.sign_in.upstream.connections import TooManyConnections
+from core.sign_in.upstream.connections.connections import TooManyConnections
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked

@@ -11,8 +11,8 @@ from core.errors import BadRequest, Conflict, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Operation
 from core.organizations.link_callers import Part, SetupLinkDead, serve
-from core.sign_in.upstream import domain_routes
-from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteInForce, RouteUnknown, TooManyRoutes
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import DomainRoutedAlready, RouteInForce, RouteUnknown, TooManyRoutes
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.customers.setup_callers import MAIL_DOMAINS as BY_VENDOR
 from entrypoints.pages.customers.setup_callers import REFUSES as REFUSES_TO_VENDOR

@@ -47,7 +47,7 @@ from core.secrets import Secret
 from core.services.plans import PriceTaken
 from core.sessions.limits import ClosedWhileImpersonating
 from core.sign_in import browser_returns
-from core.sign_in.upstream.domain_routes import DomainRoutedAlready, RouteUnknown
+from core.sign_in.upstream.domains.domain_routes import DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.frame.impersonation_banner import past_acting
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.next_steps import next_steps

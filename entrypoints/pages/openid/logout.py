@@ -27,7 +27,7 @@ from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.pages.saml import messages
 from entrypoints.pages.saml.logouts import RETURN_COOKIE, SIGNED_OUT
 from entrypoints.shared.openid.id_token_hints import hinted_claims
-from entrypoints.shared.sign_in.upstream.logout_addresses import SIGNED_OUT_THERE
+from entrypoints.shared.sign_in.upstream.own_addresses import SIGNED_OUT_THERE
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving import browsers

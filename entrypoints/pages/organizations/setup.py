@@ -1,9 +1,9 @@
 """The pages of a setup link: the button that begins, and the parts to set up.
 
 They need no account, and use none: a browser that is signed in does here what the link allows, and no more. The pages
-of the parts are in the modules of their capabilities: `settings/domain.py`, `saml/applications.py`, `scim/tokens.py`,
-`scim/single_rules.py`, `audit/siem.py`, `sign_in/upstream/configuring.py`. They use `opened`, `sent` and `part_page`
-from here, the forms of the console and, where both show the same, its templates.
+of the parts are in the modules of their capabilities: `settings/domain.py`, `saml/service_providers.py`,
+`scim/tokens.py`, `scim/single_rules.py`, `audit/siem.py`, `sign_in/upstream/configuring.py`. They use `opened`, `sent`
+and `part_page` from here, the forms of the console and, where both show the same, its templates.
 
 The page of a part is `@holding_setup_link` and runs the use cases of members by `opened` and `sent`;
 `scim/single_rules.py` is the shortest. A use case says by `caller.limits.link` what is closed to the holder of a link

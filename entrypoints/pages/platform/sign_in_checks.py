@@ -23,7 +23,7 @@ from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, Sig
 from core.platform.why import AwaitedStep, NextStep, SignInExplanation
 from core.sign_in.own_ways import NamedConnection
 from core.sign_in.rules import Rule
-from core.sign_in.upstream.failures import UpstreamFailure
+from core.sign_in.upstream.connections.failures import UpstreamFailure
 from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.console.sign_in_lists import OUTCOMES

@@ -22,14 +22,14 @@ from core.saml.messages import (
     SamlBinding,
     SamlLogoutRequest,
 )
-from core.sign_in.upstream import by_connection, changes, connection_fields
+from core.sign_in.upstream import by_connection
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
+from core.sign_in.upstream.connections import changes, connection_fields
 from core.sign_in.upstream.saml import ServiceProvider
 from entrypoints.pages.saml import messages
-from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
-from entrypoints.shared.sign_in.upstream.logout_addresses import signed_out_address
-from entrypoints.shared.sign_in.upstream.saml_connections import current_description
+from entrypoints.shared.sign_in.upstream.own_addresses import signed_out_address
+from entrypoints.shared.sign_in.upstream.saml_connections import current_description, ensure_key
 from entrypoints.web.serving.calls import Call
 
 

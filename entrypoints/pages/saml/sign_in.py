@@ -18,7 +18,7 @@ from core.limits import SAML_BODY_BYTES_MAX
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
-from core.saml import contacts, providers, requests, sign_in
+from core.saml import providers, requests, sign_in
 from core.saml.answers import AgreementRequired, AuthenticationRequired, ResponseToPost
 from core.saml.customer_questions import CustomerQuestion
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
@@ -218,7 +218,7 @@ async def _recorded_refusal(call: Call, provider: SamlProvider) -> AsyncGenerato
         with on_the_way_to(provider.organization_id):
             yield
     except MessageRefused as refused:
-        await call.transact(contacts.record_refusal, provider, refused)
+        await call.transact(requests.record_refusal, provider, refused)
         raise
 
 

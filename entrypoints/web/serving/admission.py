@@ -23,7 +23,7 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
 from core.sessions.tokens import TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
-from core.sign_in.upstream.global_token_revocation import RevocationUnauthorized
+from core.sign_in.upstream.revocation.global_token_revocation import RevocationUnauthorized
 from entrypoints.web.input.decoding import decode_query
 from entrypoints.web.serving import browsers, dpop, impersonating
 from entrypoints.web.serving.browsers import SignInFirst

@@ -12,12 +12,12 @@ from core.deferred import Deferred
 from core.key_certificates import SamlCertificate, SamlSigningKey
 from core.organizations.organizations import MadeThrough
 from core.secrets import Secret
-from core.sign_in.upstream.changes import PublishedMetadata
-from core.sign_in.upstream.connection_keys import EndingKey
-from core.sign_in.upstream.connections import ConnectionRecord
-from core.sign_in.upstream.domain_routes import OpenRoute, RouteClaim
+from core.sign_in.upstream.connections.changes import PublishedMetadata
+from core.sign_in.upstream.connections.connection_keys import EndingKey
+from core.sign_in.upstream.connections.connections import ConnectionRecord
+from core.sign_in.upstream.connections.metadata_validity import EndingMetadata
+from core.sign_in.upstream.domains.domain_routes import OpenRoute, RouteClaim
 from core.sign_in.upstream.flows import ProviderClient
-from core.sign_in.upstream.metadata_validity import EndingMetadata
 from core.sign_in.upstream.saml import OwnSide
 
 

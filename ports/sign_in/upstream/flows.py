@@ -9,15 +9,15 @@ from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.sign_in.identities import ProvenIdentity, ProviderSession
-from core.sign_in.upstream.failures import ConnectionProgress, UpstreamFailure
+from core.sign_in.upstream.connections.failures import ConnectionProgress, UpstreamFailure
 from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn
-from core.sign_in.upstream.moves import Arriving
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.providers import ExternalProvider
-from core.sign_in.upstream.trials import TrialAnswer, TrialResult, TrialSignIn
+from core.sign_in.upstream.revocation.moves import Arriving
+from core.sign_in.upstream.trials.trials import TrialAnswer, TrialResult, TrialSignIn
 
 if TYPE_CHECKING:
-    from core.sign_in.upstream.oauth_credentials import StoredCredentials
+    from core.sign_in.upstream.connections.oauth_credentials import StoredCredentials
 
 
 class UpstreamSignIns(Protocol):

@@ -32,7 +32,7 @@ from core.scim import left_directories
 from core.secrets import Secret
 from core.services.services import Service
 from core.sessions.origins import BACKGROUND
-from core.sign_in.upstream.trials import TrialSignIn
+from core.sign_in.upstream.trials.trials import TrialSignIn
 from tests.leftovers import DAY, DEVICE, IDS, KINDS, ORGANIZATION, USER, put_owners
 from tests.machine_clocks import HOUR_SECONDS, MOVES, Machine, Server
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema import migrations
-from adapters.postgres.sign_in.upstream.connections import with_changed_issuer
+from adapters.postgres.sign_in.upstream.connections.connections import with_changed_issuer
 from tests.world.builder import FREE_TIER, new_id
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks
-from adapters.postgres.sign_in.upstream.failures import PostgresUpstreamFailures
+from adapters.postgres.sign_in.upstream.connections.failures import PostgresUpstreamFailures
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from tests.plans import explained_statements, rows_read
 from tests.transactions import transaction_on

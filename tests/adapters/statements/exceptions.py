@@ -121,9 +121,11 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "sign_in.sign_ins.FOLLOWING_OF_ORGANIZATION": _unbound(1, "upstream_connections"),
         "sign_in.sign_ins.PAGE": _unbound(1, "login_events upstream_connections"),
         "sign_in.sign_ins.PAGE_OF_ORGANIZATION": _unbound(1, "upstream_connections"),
-        "sign_in.upstream.connections.PostgresUpstreamConnections.count_without_other_way": _unbound(1, "identities"),
-        "sign_in.upstream.moves.OF_DOMAIN": _unbound(1, "memberships service_users"),
-        "sign_in.upstream.moves.OF_LINKED": _unbound(1, "memberships service_users"),
+        "sign_in.upstream.connections.connections.PostgresUpstreamConnections.count_without_other_way": _unbound(
+            1, "identities"
+        ),
+        "sign_in.upstream.revocation.moves.OF_DOMAIN": _unbound(1, "memberships service_users"),
+        "sign_in.upstream.revocation.moves.OF_LINKED": _unbound(1, "memberships service_users"),
     },
     "Finds out which organization it is: by a public part of a credential, a client, a connection, or a domain.": {
         "openid.clients.FIND": _unbound(1, "services"),
@@ -142,16 +144,20 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "organizations.organizations.PostgresOrganizations.of_connection": _unbound(
             1, "organizations upstream_connections"
         ),
-        "sign_in.upstream.connections.PostgresUpstreamConnections.own_side": _unbound(1, "upstream_connections"),
-        "sign_in.upstream.domain_routes._ENFORCED": _unbound(1, "domain_routes"),
-        "sign_in.upstream.domain_routes._OPEN": _unbound(1, "domain_routes"),
+        "sign_in.upstream.connections.connections.PostgresUpstreamConnections.own_side": _unbound(
+            1, "upstream_connections"
+        ),
+        "sign_in.upstream.domains.domain_routes._ENFORCED": _unbound(1, "domain_routes"),
+        "sign_in.upstream.domains.domain_routes._OPEN": _unbound(1, "domain_routes"),
     },
     "A domain has one organization, so that what others have proved matters.": {
         "organizations.domain_proofs.DomainClaims._save_proof": _unbound(4, "custom_domains domain_routes"),
         "services.verified_domains.PostgresVerifiedDomains.cover": _unbound(1, "custom_domains"),
-        "sign_in.upstream.domain_routes._MADE": _unbound(1, "domain_routes"),
+        "sign_in.upstream.domains.domain_routes._MADE": _unbound(1, "domain_routes"),
         # Notifies vendors that an organization has proved the domain of their customers.
-        "sign_in.upstream.domain_routes.PostgresDomainRoutes.proved_for_customers": _unbound(1, "domain_routes"),
+        "sign_in.upstream.domains.domain_routes.PostgresDomainRoutes.proved_for_customers": _unbound(
+            1, "domain_routes"
+        ),
     },
     "The payment provider knows its own ids alone; the row says of which organization they are.": {
         "billing.customers.PostgresBillingCustomers._defer_add": _unbound(1, "billing_customers"),
@@ -222,9 +228,9 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "service_api.users.PostgresServiceUsers.count_changes": _unbound(1, "service_user_changes"),
         "services.sales.ADD_UP": _unbound(1, "subscription_changes"),
         "services.sales.NEW": _unbound(1, "subscription_changes"),
-        "sign_in.upstream.connection_keys.CLAIM_ENDING": _unbound(1, "connection_keys"),
-        "sign_in.upstream.connections.CLAIM_ENDING": _unbound(1, "upstream_connections"),
-        "sign_in.upstream.connections.PostgresUpstreamConnections.with_published_metadata": _unbound(
+        "sign_in.upstream.connections.connection_keys.CLAIM_ENDING": _unbound(1, "connection_keys"),
+        "sign_in.upstream.connections.connections.CLAIM_ENDING": _unbound(1, "upstream_connections"),
+        "sign_in.upstream.connections.connections.PostgresUpstreamConnections.with_published_metadata": _unbound(
             1, "organizations upstream_connections"
         ),
         "webhooks.deliveries.LEASE": _unbound(1, "webhook_queues"),
@@ -313,7 +319,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "scim.directory_groups.LEFT": _unbound(1, "directory_ends directory_groups scim_tokens"),
         "services.sales.SELLERS": _unbound(1, "subscription_totals"),
         "services.sales._TOTALS": _unbound(1, "subscription_changes"),
-        "sign_in.upstream.connections.with_changed_issuer": _unbound(1, "upstream_connections"),
+        "sign_in.upstream.connections.connections.with_changed_issuer": _unbound(1, "upstream_connections"),
     },
 }
 # Statements about one person, or about the audience of a token, that name the organization if the session or the use

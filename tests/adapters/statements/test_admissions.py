@@ -50,13 +50,13 @@ COUNTS: Final[Mapping[str, Mapping[str, str]]] = {
         "privacy.export.PostgresPrivacyExport.organizations_owned_by": _ROLE,
         "saml.certificates.CLAIM_ENDING": _ROLE,
         "sign_in.places.PostgresSignInPlaces.defer_of_client": "the membership of the organization of a service",
-        "sign_in.upstream.connection_keys.CLAIM_ENDING": _ROLE,
-        "sign_in.upstream.connections.CLAIM_ENDING": _ROLE,
+        "sign_in.upstream.connections.connection_keys.CLAIM_ENDING": _ROLE,
+        "sign_in.upstream.connections.connections.CLAIM_ENDING": _ROLE,
     },
     "domain_routes": {
         "organizations.domain_proofs.DomainClaims._claim_checks": "each claim is checked, whoever has it",
         "organizations.domain_proofs.DomainClaims._save_proof": "says which claims are exclusive",
-        "sign_in.upstream.domain_routes.PostgresDomainRoutes.proved_for_customers": "finds those of vendors alone",
+        "sign_in.upstream.domains.domain_routes.PostgresDomainRoutes.proved_for_customers": "finds those of vendors",
     },
     "organizations": {
         "privacy.anonymization.PostgresAnonymization._replace_names": "nothing of the person stays anywhere",
@@ -74,8 +74,8 @@ BY_SLUG: Final[Mapping[str, str]] = {
     "organizations.organizations.PostgresOrganizations.add": "the slug of a new one",
     "platform.explained_customers.FIND": "the organization of a customer is never internal",
     "saml.configurations.PROVIDER_BY_SLUGS": "of a service, which an internal organization has not",
-    "sign_in.upstream.domain_routes._MADE": "the vendor of the service",
-    "sign_in.upstream.domain_routes.PostgresDomainRoutes.is_of_customer": "the organization of a customer is never one",
+    "sign_in.upstream.domains.domain_routes._MADE": "the vendor of the service",
+    "sign_in.upstream.domains.domain_routes.PostgresDomainRoutes.is_of_customer": "a customer is not one",
 }
 
 

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from core.saml.admission import AdmissionStanding
 from core.saml.assertions import attributes
 from core.saml.configuration import SOURCE_FIELDS
+from core.saml.visits import AdmissionStanding
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import CallerPlace

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from core.sign_in.lookup_email import AuthMethod, DomainLookup, EmailLookupResult, result_of
-from core.sign_in.upstream.domain_routes import OpenRoute
+from core.sign_in.upstream.domains.domain_routes import OpenRoute
 
 BASE_URL = "https://id.example"
 CONNECTION_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")

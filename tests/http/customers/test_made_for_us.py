@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from core.sign_in.upstream import trials
+from core.sign_in.upstream.trials import trials
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.concurrency import at_once

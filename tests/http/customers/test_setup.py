@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 import trio
 
-from core.sign_in.upstream import setup_states, trials
-from core.sign_in.upstream.setup_states import ConnectionSetupState
+from core.sign_in.upstream.connections import setup_states
+from core.sign_in.upstream.connections.setup_states import ConnectionSetupState
+from core.sign_in.upstream.trials import trials
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
 from tests.waiting import waiting_for_a_lock

@@ -10,7 +10,8 @@ import pytest
 from core.customers import mail_domains
 from core.customers.setup_callers import CustomerPath
 from core.sessions.origins import BACKGROUND
-from core.sign_in.upstream import domain_routes, failures
+from core.sign_in.upstream.connections import failures
+from core.sign_in.upstream.domains import domain_routes
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from tests.world.customer_setups import CustomerSetup, make_customer_setup
 from tests.world.trade import Trade

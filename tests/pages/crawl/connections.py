@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from core.organizations.domain_proofs import ProofStatus
-from core.sign_in.upstream.connection_fields import ConnectionType
+from core.sign_in.upstream.connections.connection_fields import ConnectionType
 from core.sign_in.upstream.provider_problems import ProviderProblem
-from core.sign_in.upstream.trials import TrialGroups
+from core.sign_in.upstream.trials.trials import TrialGroups
 from tests.pages.crawl.organizations import Organization
 from tests.pages.crawl.people import Person
 from tests.pages.crawl.rows import Rows, Sealed

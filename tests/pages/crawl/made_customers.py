@@ -9,9 +9,9 @@ from uuid import UUID
 from core.customers.claiming import SetupPart
 from core.organizations.organizations import MadeThrough, OrganizationStatus
 from core.secrets import hash_token
+from core.sign_in.upstream.connections.setup_states import ConnectionSetupState
 from core.sign_in.upstream.provider_problems import ProviderProblem
-from core.sign_in.upstream.setup_states import ConnectionSetupState
-from core.sign_in.upstream.trials import TrialGroups, fingerprint
+from core.sign_in.upstream.trials.trials import TrialGroups, fingerprint
 from ports.unit_of_work import UnitOfWork
 from tests.pages.crawl.organizations import Organization, insert_organization
 from tests.pages.crawl.people import Person

@@ -9,7 +9,7 @@ from typing import Final
 from core.events.events import EventType
 from core.mail import mail
 from core.secrets import hash_token
-from core.sign_in.upstream.failures import SHOWN_MAX
+from core.sign_in.upstream.connections.failures import SHOWN_MAX
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from entrypoints.pages.console.frame import ROWS_SHOWN
 from tests.pages.crawl.connections import insert_failure

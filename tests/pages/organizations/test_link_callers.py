@@ -13,9 +13,10 @@ from core.organizations.group_roles import WantedRule
 from core.organizations.link_callers import SetupLinkDead, SetupVisit
 from core.services import access as service_access
 from core.sessions.origins import BACKGROUND
-from core.sign_in.upstream import domain_routes, enabling
-from core.sign_in.upstream.connections import ConnectionInForce
-from core.sign_in.upstream.domain_routes import RouteInForce
+from core.sign_in.upstream.connections.connections import ConnectionInForce
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import RouteInForce
+from core.sign_in.upstream.trials import enabling
 from entrypoints.web.serving.browsers import SETUP_COOKIE
 from ports.database import Database
 from tests.world.setups import Setups

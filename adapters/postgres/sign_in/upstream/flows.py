@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.sign_in.upstream.provider_sessions import known_session, stored_session
+from adapters.postgres.sign_in.upstream.revocation.provider_sessions import known_session, stored_session
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret

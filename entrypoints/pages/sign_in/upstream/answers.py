@@ -7,10 +7,11 @@ from quart import Response
 
 from core.saml.messages import SamlBinding
 from core.secrets import Secret
-from core.sign_in.upstream import connection_keys, discovery, flows, saml
+from core.sign_in.upstream import discovery, flows, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OpenConnection
-from core.sign_in.upstream.connections import ConnectionRecord
+from core.sign_in.upstream.connections import connection_keys
+from core.sign_in.upstream.connections.connections import ConnectionRecord
 from core.sign_in.upstream.flows import Departure, ProviderClient
 from core.sign_in.upstream.providers import CodeExchange, OpenIdAnswer
 from core.sign_in.upstream.saml import (

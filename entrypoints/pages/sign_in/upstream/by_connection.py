@@ -9,18 +9,18 @@ from quart import Response
 
 from core.accounts.providers import Provider
 from core.errors import on_the_way_to
-from core.sign_in.upstream import answers, at_custom_domains, beginning, by_connection, flows, refused, trials
+from core.sign_in.upstream import answers, at_custom_domains, beginning, by_connection, flows, refused
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import Departure, ProviderClient, SignInOver
 from core.sign_in.upstream.saml import MetadataExpired, SamlDescription
+from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.sign_in.upstream import answers as assertions
-from entrypoints.pages.sign_in.upstream import trial_judgements
 from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, callback_address, claims_of_answer
-from entrypoints.pages.sign_in.upstream.failures import recording_failures
+from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import (
     BEGINNING,
     RETURN,
@@ -32,6 +32,7 @@ from entrypoints.pages.sign_in.upstream.providers import (
     on_the_way_of,
     repeatable,
 )
+from entrypoints.pages.sign_in.upstream.trials import trial_judgements
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
 from entrypoints.web.serving import browsers

@@ -22,22 +22,16 @@ from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
 from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import OpenedSetup
-from core.sign_in.upstream import (
-    checks,
-    configuring,
-    connection_keys,
-    connections,
-    deletion,
-    domain_routes,
-    enabling,
-    trials,
-)
-from core.sign_in.upstream.checks import CheckedChange
+from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import ConfiguredConnection, RulesSeenOtherwise
-from core.sign_in.upstream.connection_keys import NoKeyOfConnection
-from core.sign_in.upstream.connections import ConnectionFields, ConnectionUnknown
-from core.sign_in.upstream.domain_routes import RouteInForce, RouteUnknown
-from core.sign_in.upstream.trials import NothingToTry
+from core.sign_in.upstream.connections import checks, connection_keys, connections, deletion
+from core.sign_in.upstream.connections.checks import CheckedChange
+from core.sign_in.upstream.connections.connection_keys import NoKeyOfConnection
+from core.sign_in.upstream.connections.connections import ConnectionFields, ConnectionUnknown
+from core.sign_in.upstream.domains import domain_routes
+from core.sign_in.upstream.domains.domain_routes import RouteInForce, RouteUnknown
+from core.sign_in.upstream.trials import enabling, trials
+from core.sign_in.upstream.trials.trials import NothingToTry
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.lists import ways
@@ -58,8 +52,8 @@ from entrypoints.pages.organizations.setup import (
     verify_holder,
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
-from entrypoints.pages.sign_in.upstream import provider_kinds
-from entrypoints.pages.sign_in.upstream.connection_fields import (
+from entrypoints.pages.sign_in.upstream.connections import provider_kinds
+from entrypoints.pages.sign_in.upstream.connections.connection_fields import (
     NotUsable,
     copies_of,
     described_change,
@@ -67,19 +61,19 @@ from entrypoints.pages.sign_in.upstream.connection_fields import (
     required,
     stored,
 )
-from entrypoints.pages.sign_in.upstream.connection_steps import (
+from entrypoints.pages.sign_in.upstream.connections.connection_steps import (
     DOMAIN,
     StepAddresses,
     steps_of,
     steps_without_connection,
 )
-from entrypoints.pages.sign_in.upstream.connections import ConnectionForm, TokenIssuerForm
-from entrypoints.pages.sign_in.upstream.domain_routes import MailDomainClaimForm
+from entrypoints.pages.sign_in.upstream.connections.connections import ConnectionForm, TokenIssuerForm
+from entrypoints.pages.sign_in.upstream.domains.domain_routes import MailDomainClaimForm
 from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES
-from entrypoints.pages.sign_in.upstream.trial_judgements import UPSTREAM, page_by_link
-from entrypoints.pages.sign_in.upstream.trials import leave
+from entrypoints.pages.sign_in.upstream.trials.trial_judgements import UPSTREAM, page_by_link
+from entrypoints.pages.sign_in.upstream.trials.trials import leave
 from entrypoints.shared.sign_in.identities import offered_by_platform
-from entrypoints.shared.sign_in.upstream.connection_keys import make_key
+from entrypoints.shared.sign_in.upstream.saml_connections import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
 from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
 from entrypoints.web.serving.calls import Call
@@ -227,7 +221,7 @@ async def show_upstream(
     issuer = provider_kinds.ISSUERS.get(kind.word if kind is not None else "", "")
     return await _part_page(
         call,
-        "sign_in/upstream/connections_new.html",
+        "sign_in/upstream/connections/connections_new.html",
         setup,
         refusal,
         query=query,
@@ -302,7 +296,7 @@ async def ask_to_delete_connection(call: Call, connection_id: UUID, *, refusal: 
     setup, ends = await opened_by_link(call, Operation.CONNECTIONS_CHANGE, deletion.show, connection_id)
     return await _part_page(
         call,
-        "sign_in/upstream/connections_deletion.html",
+        "sign_in/upstream/connections/connections_deletion.html",
         setup,
         refusal,
         ends=ends,

@@ -15,21 +15,23 @@ from core.limits import SAML_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream import by_connection, changes, flows, refused, saml, trials
+from core.sign_in.upstream import by_connection, flows, refused, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
+from core.sign_in.upstream.connections import changes
 from core.sign_in.upstream.flows import SignInOver
 from core.sign_in.upstream.saml import (
     Expected,
     MetadataExpired,
     SamlAnswer,
 )
+from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
-from entrypoints.pages.sign_in.upstream import trial_judgements
 from entrypoints.pages.sign_in.upstream.answers import expected_of, read_answer, require_for_us
-from entrypoints.pages.sign_in.upstream.failures import recording_failures
+from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete, repeatable
+from entrypoints.pages.sign_in.upstream.trials import trial_judgements
 from entrypoints.web.serving import browsers
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.credentials import in_browser_or_not, public

@@ -1,18 +1,22 @@
 """The present metadata of a SAML connection's identity provider, and the request for a sign-in there."""
 
+from datetime import datetime
 from uuid import UUID
 
+from core.key_certificates import MadeCertificate, SamlSigningKey
 from core.saml.messages import OutgoingMessage
-from core.sign_in.upstream import connection_fields, metadata_validity
-from core.sign_in.upstream.connections import ConnectionRecord
+from core.sign_in.upstream.by_connection import ConnectionClosed
+from core.sign_in.upstream.connections import connection_fields, connection_keys, metadata_validity
+from core.sign_in.upstream.connections.connections import ConnectionRecord
 from core.sign_in.upstream.saml import (
     MetadataExpired,
     MetadataUnusable,
+    OwnMetadata,
+    OwnSide,
     SamlDescription,
     SamlRequest,
     ServiceProvider,
 )
-from entrypoints.shared.sign_in.upstream.connection_keys import ensure_key
 from entrypoints.web.serving.calls import Call
 
 
@@ -60,3 +64,37 @@ async def request_to(
         is_posted=described.takes_posts_alone,
     )
     return await call.installation.saml_connections.request(content, key)
+
+
+async def make_key(call: Call, connection_id: UUID) -> tuple[MadeCertificate, datetime]:
+    """Return a new key for a connection, and the time from which its certificate is valid."""
+    # A certificate has whole seconds.
+    valid_from = call.installation.clock().replace(microsecond=0)
+    made = await call.installation.saml.make_certificate(f"connection {connection_id}", valid_from=valid_from)
+    return made, valid_from
+
+
+async def ensure_key(call: Call, organization_id: UUID, connection_id: UUID) -> SamlSigningKey:
+    """Return the active key of a connection, which is made now if it has none; raise `ConnectionClosed`."""
+    key = await call.read(connection_keys.active, organization_id, connection_id)
+    if key is None:
+        made, valid_from = await make_key(call, connection_id)
+        await call.transact(connection_keys.add_first, organization_id, connection_id, made, valid_from=valid_from)
+        # Another request may have made one at the same time.
+        key = await call.read(connection_keys.active, organization_id, connection_id)
+    if key is None:
+        raise ConnectionClosed
+    return key
+
+
+async def own_metadata(call: Call, connection_id: UUID, side: OwnSide) -> bytes:
+    """Return our metadata for the identity provider of a connection."""
+    await ensure_key(call, side.organization_id, connection_id)
+    certificates = await call.read(connection_keys.published, side.organization_id, connection_id)
+    content = OwnMetadata(
+        provider=ServiceProvider.of(call.installation.settings.base_url, connection_id),
+        certificates=[one.public_key for one in certificates],
+        signs_requests=side.signs_requests,
+        valid_until=connection_keys.metadata_valid_until(certificates, at=call.installation.clock()),
+    )
+    return await call.installation.saml_connections.own_metadata(content)

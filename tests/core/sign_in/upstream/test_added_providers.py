@@ -9,7 +9,7 @@ import pytest
 from core.accounts.providers import Provider
 from core.sign_in.upstream.added_providers import ADDED_SCOPES, linked_of, signs_in
 from core.sign_in.upstream.configuring import SignInSetup
-from core.sign_in.upstream.oauth_credentials import StoredCredentials
+from core.sign_in.upstream.connections.oauth_credentials import StoredCredentials
 from core.sign_in.upstream.providers import ExternalProvider
 
 ACME = ExternalProvider(

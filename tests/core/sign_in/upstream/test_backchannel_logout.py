@@ -8,7 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.upstream.backchannel_logout import EVENT, LogoutIssuer, LogoutToken, LogoutTokenRefused, judged
+from core.sign_in.upstream.revocation.backchannel_logout import (
+    EVENT,
+    LogoutIssuer,
+    LogoutToken,
+    LogoutTokenRefused,
+    judged,
+)
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
 SECONDS = int(NOW.timestamp())

@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 
 from core.key_certificates import SamlCertificate
-from core.sign_in.upstream import changes
-from core.sign_in.upstream.changes import PublishedMetadata
-from core.sign_in.upstream.connection_fields import ConnectionFields
-from core.sign_in.upstream.connection_keys import OVERLAP, metadata_valid_until
-from core.sign_in.upstream.editors import Editor
-from core.sign_in.upstream.moves import ChangeEffects
+from core.sign_in.upstream.connections import changes
+from core.sign_in.upstream.connections.changes import PublishedMetadata
+from core.sign_in.upstream.connections.connection_fields import ConnectionFields
+from core.sign_in.upstream.connections.connection_keys import OVERLAP, metadata_valid_until
+from core.sign_in.upstream.connections.editors import Editor
+from core.sign_in.upstream.revocation.moves import ChangeEffects
 from core.sign_in.upstream.saml import PERSISTENT, UNSPECIFIED
 from ports.unit_of_work import UnitOfWork
 from tests.core.sign_in.upstream.test_connection_fields import AT, CONNECTION

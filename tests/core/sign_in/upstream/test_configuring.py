@@ -9,12 +9,12 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.upstream import trials
 from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
-from core.sign_in.upstream.connection_fields import ConnectionRecord, ConnectionType
-from core.sign_in.upstream.failures import ConnectionProgress
+from core.sign_in.upstream.connections.connection_fields import ConnectionRecord, ConnectionType
+from core.sign_in.upstream.connections.failures import ConnectionProgress
 from core.sign_in.upstream.provider_problems import ProviderProblem
-from core.sign_in.upstream.trials import TrialAnswer, TrialResult
+from core.sign_in.upstream.trials import trials
+from core.sign_in.upstream.trials.trials import TrialAnswer, TrialResult
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
 CONNECTION = ConnectionRecord(

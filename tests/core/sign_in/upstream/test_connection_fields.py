@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from core.errors import BadRequest
-from core.sign_in.upstream import connection_fields
-from core.sign_in.upstream.connection_fields import ConnectionFields, ConnectionRecord, ConnectionType
+from core.sign_in.upstream.connections import connection_fields
+from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord, ConnectionType
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
 CONNECTION = ConnectionRecord(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.errors import BadRequest
-from core.sign_in.upstream.global_token_revocation import (
+from core.sign_in.upstream.revocation.global_token_revocation import (
     RevocationToken,
     RevocationUnauthorized,
     RevokedSubject,

@@ -13,8 +13,9 @@ import pytest
 from core.errors import Refusal
 from core.saml import judgement
 from core.saml.messages import NameId, SamlLogoutRequest
-from core.sign_in.upstream import answers, backchannel_logout, global_token_revocation, saml
-from core.sign_in.upstream.backchannel_logout import EVENT, LogoutIssuer
+from core.sign_in.upstream import answers, saml
+from core.sign_in.upstream.revocation import backchannel_logout, global_token_revocation
+from core.sign_in.upstream.revocation.backchannel_logout import EVENT, LogoutIssuer
 from core.sign_in.upstream.saml import SUCCESS, Confirmation, Expected, SamlAnswer, SamlAssertion, ServiceProvider
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)

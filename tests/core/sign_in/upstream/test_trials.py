@@ -12,10 +12,10 @@ import pytest
 from core.accounts.providers import Provider
 from core.secrets import Secret
 from core.sign_in.identities import AssertedGroups, ProvenIdentity
-from core.sign_in.upstream import trials
 from core.sign_in.upstream.flows import SignInOver
 from core.sign_in.upstream.saml import EMAIL_ADDRESS, SamlAssertion
-from core.sign_in.upstream.trials import TrialGroups, TrialSignIn
+from core.sign_in.upstream.trials import trials
+from core.sign_in.upstream.trials.trials import TrialGroups, TrialSignIn
 
 ASSERTION = SamlAssertion(
     issuer="https://idp.example",

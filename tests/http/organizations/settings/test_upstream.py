@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.organizations.domain_proofs import ProofStatus
-from core.sign_in.upstream import domain_routes
+from core.sign_in.upstream.domains import domain_routes
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider
@@ -248,7 +248,7 @@ async def test_people_join_only_with_a_role_that_the_maker_may_give(team: Team, 
 async def test_an_organization_has_a_limited_number_of_connections_and_routes(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.sign_in.upstream.connections.CONNECTIONS_MAX", 1)
+    monkeypatch.setattr("core.sign_in.upstream.connections.connections.CONNECTIONS_MAX", 1)
     monkeypatch.setattr(domain_routes, "ROUTES_MAX", 1)
     claimed = await route(team)
 

@@ -12,8 +12,8 @@ import jwt
 import pytest
 
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import backchannel_logout
-from core.sign_in.upstream.backchannel_logout import EVENT, LogoutToken, LogoutTokenRefused
+from core.sign_in.upstream.revocation import backchannel_logout
+from core.sign_in.upstream.revocation.backchannel_logout import EVENT, LogoutToken, LogoutTokenRefused
 from tests.application import Answer, Client, serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.openid_provider import CLIENT_ID, KEY, OTHER_KEY, OpenIdProvider, public_key, running_openid_provider

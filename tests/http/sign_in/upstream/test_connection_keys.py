@@ -12,7 +12,7 @@ from lxml import etree
 
 from core.key_certificates import MadeCertificate
 from core.secrets import Secret
-from core.sign_in.upstream import connection_keys
+from core.sign_in.upstream.connections import connection_keys
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.concurrency import at_once

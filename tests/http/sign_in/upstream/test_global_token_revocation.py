@@ -18,8 +18,12 @@ from cryptography.hazmat.primitives import serialization
 from psycopg.types.json import Jsonb
 
 from core.rate_limits import RateLimit
-from core.sign_in.upstream import global_token_revocation
-from core.sign_in.upstream.global_token_revocation import RevocationToken, RevocationUnauthorized, RevokedSubject
+from core.sign_in.upstream.revocation import global_token_revocation
+from core.sign_in.upstream.revocation.global_token_revocation import (
+    RevocationToken,
+    RevocationUnauthorized,
+    RevokedSubject,
+)
 from tests.application import serving_with_rate_limits
 from tests.concurrency import at_once, statuses_of
 from tests.openid_provider import KEY, OTHER_KEY, OpenIdProvider, running_openid_provider

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from core.organizations.settings import domain
 from core.sessions.origins import BACKGROUND
-from core.sign_in.upstream import changes, domain_routes
+from core.sign_in.upstream.connections import changes
+from core.sign_in.upstream.domains import domain_routes
 from tests.http.webhooks.causes.stage import Stage
 from tests.world.inviter import GUEST
 from tests.world.mail_servers import SERVER

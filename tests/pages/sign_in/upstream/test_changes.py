@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.sign_in.upstream import changes
+from core.sign_in.upstream.connections import changes
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.identity_provider import IdentityProvider

@@ -12,7 +12,7 @@ from core.platform.sign_in_checks import RuleVerdict, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import SignInExplanation
 from core.sign_in.rules import Rule
-from core.sign_in.upstream import failures
+from core.sign_in.upstream.connections import failures
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from ports.unit_of_work import UnitOfWork
 from tests.world.explaining import (

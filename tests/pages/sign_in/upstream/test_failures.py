@@ -10,9 +10,10 @@ import pytest
 
 from core.organizations.link_callers import SetupVisit
 from core.sessions.origins import BACKGROUND
-from core.sign_in.upstream import checks, configuring, failures
-from core.sign_in.upstream.checks import ConnectionToCheck
-from core.sign_in.upstream.connections import ConnectionUnknown
+from core.sign_in.upstream import configuring
+from core.sign_in.upstream.connections import checks, failures
+from core.sign_in.upstream.connections.checks import ConnectionToCheck
+from core.sign_in.upstream.connections.connections import ConnectionUnknown
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer

@@ -10,7 +10,7 @@ import pytest
 
 from core.sessions.origins import BACKGROUND
 from core.sign_in.lookup_email import MOVES_AFTER
-from core.sign_in.upstream import domain_routes
+from core.sign_in.upstream.domains import domain_routes
 from tests.application import Answer, serving, with_mail_limits
 from tests.shown_text import shows
 from tests.world import internal

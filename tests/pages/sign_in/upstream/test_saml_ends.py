@@ -10,7 +10,7 @@ from core.accounts.providers import Provider
 from core.errors import Refusal
 from core.sign_in import child_sessions, mfa_challenges
 from core.sign_in.proofs import Destination, IdentityProof
-from core.sign_in.upstream import connection_keys, metadata_validity
+from core.sign_in.upstream.connections import connection_keys, metadata_validity
 from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.upstream_provider import serving as serving_answers

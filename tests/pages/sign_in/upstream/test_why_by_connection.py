@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.upstream import failures
+from core.sign_in.upstream.connections import failures
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from tests.shown_text import shows
 from tests.world.openid_acme import Acme

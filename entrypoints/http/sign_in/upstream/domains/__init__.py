@@ -1,0 +1,1 @@
+"""Mail domains of an organization, and the connections to which they lead."""
