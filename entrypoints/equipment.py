@@ -57,7 +57,7 @@ from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.platform_brand import platform_brand
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
-from entrypoints.web.serving import limit_refusals
+from entrypoints.web.serving.admission import limit_refusals
 from ports.clock import Clock
 from ports.metrics_of_work import WorkMetrics
 

@@ -32,10 +32,10 @@ from entrypoints.connection_counts import ConnectionCount
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
+from entrypoints.web.serving.admission.unfinished_bodies import Flood
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.connections import ClientConnection
-from entrypoints.web.serving.floods import Flood
-from entrypoints.web.serving.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
+from entrypoints.web.serving.connection.connections import ClientConnection
+from entrypoints.web.serving.connection.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
 from ports.metrics_of_work import ConnectionRefusal
 
 CONNECTIONS_MAX: Final = 10_000

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from entrypoints.web.serving.large_bodies import LargeBodies
+from entrypoints.web.serving.admission.large_bodies import LargeBodies
 from tests.application import Answer
 
 

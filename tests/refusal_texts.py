@@ -50,7 +50,7 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/webhooks/events.py": "members read it as JSON",
     "entrypoints/pages/reference": "it documents the interface for developers",
     "entrypoints/web/input/explanations.py": "forms take any text, so that only bodies in JSON are explained by it",
-    "entrypoints/web/serving/protocols.py": "programs read it that do not speak HTTP as browsers do",
+    "entrypoints/web/serving/connection/protocols.py": "programs read it that do not speak HTTP as browsers do",
 }
 # A sentence about an attribute of SCIM begins with its name.
 _SENTENCE: Final = re.compile(r"(?:[a-z]\w*: )?(?:[A-Z]|%\()[^\n]* [^\n]*[.?!]", re.DOTALL)

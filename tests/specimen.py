@@ -12,9 +12,9 @@ from quart import Response
 from core.errors import Conflict, ErrorCode, Refusal
 from core.rate_limits import RateLimit
 from entrypoints.web.input.decoding import Paged, Query
-from entrypoints.web.serving.answers import AnswerStatus, Media
+from entrypoints.web.serving.admission.credentials import public, signed_in
+from entrypoints.web.serving.answering.answers import AnswerStatus, Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("boat houses", "Boats on land.")

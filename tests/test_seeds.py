@@ -32,7 +32,7 @@ DRAWING: Final = """
 import json, os, pathlib, random, secrets, threading, uuid
 import pytest, trio
 from core.secrets import Secret
-from entrypoints.web.serving.browsers import masked
+from entrypoints.web.serving.admission.browsers import masked
 from tests.clock import SettableClock
 from tests.ids import FollowingRandomness
 
@@ -64,7 +64,7 @@ PRODUCT: Final = """
 import json, os, random, sys
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
-from entrypoints.web.serving.browsers import masked
+from entrypoints.web.serving.admission.browsers import masked
 from core.secrets import Secret
 
 source = SystemRandomness(lambda: 10**18)

@@ -16,8 +16,8 @@ import msgspec
 from core.errors import BadRequest, Unauthorized
 from core.secrets import Secret
 from entrypoints.local_names import LocalNames
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 PATH: Final = "/dev/test-instance"

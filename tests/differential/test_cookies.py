@@ -11,7 +11,7 @@ from starlette.requests import cookie_parser
 from werkzeug.sansio.http import parse_cookie
 
 from entrypoints.web.input.cookies import cookie_of
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 from tests.differential.opinions import Case, Difference, many_examples, mutated, require_agreement, require_real
 
 NAME: Final = "__Host-gatehouse_session"

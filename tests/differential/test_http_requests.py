@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from quart import Response
 
 from entrypoints.server import hypercorn_config
+from entrypoints.web.serving.admission.unfinished_bodies import UnfinishedBodies, UnfinishedBody
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.protocols import Protocol
-from entrypoints.web.serving.unfinished_bodies import UnfinishedBodies, UnfinishedBody
+from entrypoints.web.serving.connection.protocols import Protocol
 from tests.differential.opinions import (
     Case,
     Difference,

@@ -21,16 +21,16 @@ from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.sign_in.conclusion import send_to_sign_in
 from entrypoints.settings import Settings
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import AnswerStatus
-from entrypoints.web.serving.browsers import ProtectedForm, recent
-from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import (
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.credentials import (
     in_browser,
     in_browser_or_not,
     in_organization,
     public,
     signed_in_or_browser,
 )
+from entrypoints.web.serving.answering.answers import AnswerStatus
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import FORM, Routes
 from tests.application import Answer, Client, serving
 from tests.clock import SettableClock

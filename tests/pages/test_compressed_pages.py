@@ -11,7 +11,7 @@ import pytest
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyPair
 from entrypoints.pages.frame.rendering import TEMPLATES_FOLDER, reveals_secret
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, masked, require_token
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm, masked, require_token
 from tests.account_site import running_site_with_account, sign_in
 from tests.application import Answer
 from tests.browser import Site, Watched

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from entrypoints.web.serving.browsers import RECENT, TIME_TO_TYPE
+from entrypoints.web.serving.admission.browsers import RECENT, TIME_TO_TYPE
 from tests.clock import SettableClock
 from tests.pages.platform.conftest import browser_of
 from tests.world.builder import PASSWORD

@@ -15,8 +15,8 @@ from core.sessions.signing_keys import KeyPair
 from entrypoints import capabilities
 from entrypoints.pages.frame.platform_look import look_of
 from entrypoints.pages.frame.rendering import HTML, TEMPLATES, Page, protected
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests import axe, specimen
 from tests.browser import Site, Watched

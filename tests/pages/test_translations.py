@@ -27,8 +27,8 @@ from entrypoints.pages.frame.po_files import entries
 from entrypoints.pages.frame.refusals import ON_PAGES
 from entrypoints.pages.frame.rendering import TEMPLATES
 from entrypoints.settings import Settings
-from entrypoints.web.serving.answers import InternalFailure
-from entrypoints.web.serving.languages import TRANSLATIONS
+from entrypoints.web.input.languages import TRANSLATIONS
+from entrypoints.web.serving.answering.answers import InternalFailure
 from tests import refusal_texts
 from tests.adapters.mail.texts import texts_of_mails
 

@@ -224,7 +224,7 @@ OPENINGS: Final = (
     Undone("a form that waits goes on once", *_SECRETS, _kept_on, Story.READING, ("twice",)),
     Undone(
         "a form of another site does not wait",
-        "entrypoints.web.serving.browsers",
+        "entrypoints.web.serving.admission.browsers",
         "require_token",
         _nothing,
         Story.READING,

@@ -6,8 +6,8 @@ from core.accounts import locks
 from core.accounts.locks import NotOwnAccount, PersonUnknown
 from core.errors import Forbidden
 from core.organizations.access import Operation
+from entrypoints.web.serving.admission.credentials import account_wide, in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("profile", "Your own account.")

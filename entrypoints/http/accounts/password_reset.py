@@ -8,9 +8,9 @@ from core.rate_limits import RateLimit
 from entrypoints.http.accounts.registration import MailedLinkRequest
 from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")

@@ -5,9 +5,9 @@ from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, Passwor
 from core.errors import Forbidden, RateLimitExceeded
 from entrypoints.shared.accounts import passwords
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import account_wide, in_person
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, in_person
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")

@@ -8,8 +8,8 @@ from core.accounts.email_changes import NewAddressTaken
 from core.accounts.profile import Profile, ProfileForCustomer, ProfileWithRoles
 from core.errors import Forbidden
 from core.rate_limits import RateLimit
+from entrypoints.web.serving.admission.credentials import account_wide, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("profile", "Your own account.")

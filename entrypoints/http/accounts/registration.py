@@ -11,9 +11,9 @@ from core.errors import NotFound, all_valid
 from core.rate_limits import RateLimit
 from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("registration", "Creating an account and verifying its email address.")

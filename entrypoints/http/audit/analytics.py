@@ -16,8 +16,8 @@ from core.audit.analytics import (
 )
 from core.organizations.access import Operation
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

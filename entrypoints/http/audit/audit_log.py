@@ -14,10 +14,10 @@ from core.events.events import EventTypeItem
 from core.organizations.access import Operation
 from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
 from entrypoints.web.input.decoding import Paged
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.answers import Media
+from entrypoints.web.serving.answering.bodies import Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -12,9 +12,9 @@ from core.errors import Forbidden
 from core.organizations.access import Operation
 from core.secrets import Secret
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Input
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Input
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

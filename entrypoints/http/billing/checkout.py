@@ -11,8 +11,8 @@ from core.billing.provider import BillingFailed, CheckoutSession
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.shared.billing.checkouts import open_checkout
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("billing", "Buying plans, the billing portal, and the events of the payment provider.")

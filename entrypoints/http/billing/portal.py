@@ -7,8 +7,8 @@ from core.billing.provider import BillingFailed
 from core.organizations.access import Operation
 from entrypoints.shared.billing.customers import ensure_customer
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("billing", "Buying plans, the billing portal, and the events of the payment provider.")

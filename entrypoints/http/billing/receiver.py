@@ -10,10 +10,10 @@ from core.billing.signatures import SignatureInvalid, SignatureMalformed, Signat
 from core.errors import UnsupportedMediaType
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
-from entrypoints.web.serving.admission import signature_header
-from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.admission.admitting import signature_header
+from entrypoints.web.serving.admission.credentials import signed_by_provider
+from entrypoints.web.serving.answering.answers import JSON
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import signed_by_provider
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("billing", "Buying plans, the billing portal, and the events of the payment provider.")

@@ -13,9 +13,9 @@ from core.credentials.devices import (
     DeviceUnknown,
     RenamedDevice,
 )
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import account_wide, signed_in
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -25,9 +25,9 @@ from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
 from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.admission import admit_pre_auth_token
+from entrypoints.web.serving.admission.admitting import admit_pre_auth_token
+from entrypoints.web.serving.admission.credentials import account_wide, awaiting_second_factor, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, awaiting_second_factor, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("multi-factor authentication", "An authenticator app, backup codes, and the code at sign-in.")

@@ -45,10 +45,10 @@ from entrypoints.shared.sessions.token_answers import (
     transact_counted,
 )
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.admission import admit_pre_auth_token
+from entrypoints.web.serving.admission.admitting import admit_pre_auth_token
+from entrypoints.web.serving.admission.credentials import account_wide, awaiting_second_factor, public, signed_in
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, awaiting_second_factor, public, signed_in
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -14,8 +14,8 @@ from entrypoints.http.services.services import ServiceClaim
 from entrypoints.shared.openid.previews import payloads_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import on_service
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

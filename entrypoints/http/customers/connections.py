@@ -17,9 +17,9 @@ from core.sign_in.upstream.connections.connections import ConnectionUnknown, Too
 from core.sign_in.upstream.saml import SamlDescription
 from entrypoints.shared.sign_in.upstream.upstream_providers import described
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import on_service, service_key
+from entrypoints.web.serving.answering.bodies import Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service, service_key
-from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

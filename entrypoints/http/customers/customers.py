@@ -25,8 +25,8 @@ from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.input.metadata import MetadataFields
+from entrypoints.web.serving.admission.credentials import on_service, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

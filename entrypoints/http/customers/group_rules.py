@@ -19,9 +19,9 @@ from core.organizations.group_roles import SCIM
 from core.organizations.link_callers import Part
 from core.services.api_keys import Permission
 from core.services.services import ServiceUnknown
+from entrypoints.web.serving.admission.credentials import on_service, service_key
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service, service_key
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -26,8 +26,8 @@ from core.sign_in.upstream.connections.connections import TooManyConnections
 from entrypoints.http.customers.products import ProductService, ProductVendor
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

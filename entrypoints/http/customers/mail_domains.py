@@ -13,8 +13,8 @@ from core.organizations.settings.domain import DomainUnanswered, DomainUnproved
 from core.services.api_keys import Permission
 from core.services.services import ServiceUnknown
 from core.sign_in.upstream.domains.domain_routes import DomainRoutedAlready, RouteUnknown, TooManyRoutes
+from entrypoints.web.serving.admission.credentials import on_service, service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service, service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -22,8 +22,8 @@ from core.errors import BadRequest
 from core.organizations.access import Operation
 from core.services.assignments import ASSIGNMENTS_MAX, Assignment
 from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -11,9 +11,9 @@ from core.customers.usage import CustomerUsage, ServiceUsage
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import on_service
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("customers", "The customers of a service: organizations whose people use it.")

@@ -31,11 +31,10 @@ from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.admission import admit_if_signed_in
-from entrypoints.web.serving.bodies import Empty
+from entrypoints.web.serving.admission.admitting import admit_if_signed_in
+from entrypoints.web.serving.admission.credentials import account_wide, in_organization, public
+from entrypoints.web.serving.answering.bodies import Empty, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, in_organization, public
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("invitations", "Inviting people to an organization, and their answers.")

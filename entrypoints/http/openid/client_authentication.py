@@ -21,9 +21,9 @@ from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.services.problems import ProblemKind
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import oauth
+from entrypoints.web.serving.admission.hosts import issuer_of
+from entrypoints.web.serving.answering import oauth
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.hosts import issuer_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -13,11 +13,11 @@ from entrypoints.shared.openid.authorization_fields import is_own_resource
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import oauth
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.answering import oauth
+from entrypoints.web.serving.answering.oauth import OauthError
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.serving.oauth import OauthError
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

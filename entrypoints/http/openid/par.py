@@ -18,12 +18,12 @@ from entrypoints.http.openid.client_authentication import (
 from entrypoints.http.openid.tokens import CLIENT_REFUSALS
 from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import oauth
+from entrypoints.web.serving.admission.credentials import presenting_client
+from entrypoints.web.serving.admission.dpop import presented_proof
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering import oauth
+from entrypoints.web.serving.answering.oauth import OauthError
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import presenting_client
-from entrypoints.web.serving.dpop import presented_proof
-from entrypoints.web.serving.hosts import on_custom_hosts
-from entrypoints.web.serving.oauth import OauthError
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Authorization requests that are pushed beforehand.", oauth.refused, OauthError)

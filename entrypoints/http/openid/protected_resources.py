@@ -9,10 +9,10 @@ from typing import Any
 from core.openid import protected_resources, scopes
 from core.openid.protected_resources import AudienceUnknown
 from entrypoints.http.openid.well_known import CACHE_SECONDS
-from entrypoints.web.serving.answers import PROTECTED_RESOURCE
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.answering.answers import PROTECTED_RESOURCE
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "How clients find out who issues the tokens of an API.")

@@ -50,14 +50,14 @@ from entrypoints.shared.openid.authorization_fields import is_own_resource
 from entrypoints.shared.openid.id_tokens import signed_id_token
 from entrypoints.shared.sessions.token_answers import signed
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import oauth
+from entrypoints.web.serving.admission.admitting import verified_access_token
+from entrypoints.web.serving.admission.credentials import presenting_client
+from entrypoints.web.serving.admission.dpop import presented_proof
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering import oauth
+from entrypoints.web.serving.answering.oauth import OauthError
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import presenting_client
-from entrypoints.web.serving.dpop import presented_proof
-from entrypoints.web.serving.hosts import on_custom_hosts
-from entrypoints.web.serving.oauth import OauthError
 from entrypoints.web.serving.routes import Routes
-from entrypoints.web.serving.verified_tokens import verified_access_token
 
 routes = Routes(
     "OpenID Connect",

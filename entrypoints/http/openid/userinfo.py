@@ -10,11 +10,11 @@ from core.openid.refusals import (
     ProofUnauthorized,
     TokenBound,
 )
-from entrypoints.web.serving import oauth
+from entrypoints.web.serving.admission.credentials import signed_in, signed_in_or_in_form
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering import oauth
+from entrypoints.web.serving.answering.oauth import OauthError
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import signed_in, signed_in_or_in_form
-from entrypoints.web.serving.hosts import on_custom_hosts
-from entrypoints.web.serving.oauth import OauthError
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "What a service learns about its user.", oauth.refused, OauthError)

@@ -10,11 +10,11 @@ from core.errors import NotFound
 from core.openid import pkce, requests, scopes
 from core.sessions.signature_algorithms import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
-from entrypoints.web.serving import languages
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.input import languages
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "How clients configure themselves.")

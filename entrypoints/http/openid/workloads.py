@@ -17,8 +17,8 @@ from core.organizations.key_callers import SUBJECT_PREFIX
 from core.rate_limits import RateLimit
 from core.services.workload_rules import RefusalReason, RefusedAssertion, Workload
 from entrypoints.http.openid.client_authentication import ClientFields
+from entrypoints.web.serving.admission.hosts import issuer_of
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.hosts import issuer_of
 
 _REFUSED: Final = (
     "The client is unknown, or does not take this assertion. Its owner reads why beside the workload, in the console."

@@ -12,8 +12,8 @@ from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import group_rules
 from core.organizations.access import Operation
 from core.organizations.group_roles import GroupRule, WantedRule
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 # An organization may still have this many, from before the limit was lower.

@@ -16,8 +16,8 @@ from core.organizations.keys import (
 )
 from entrypoints.web.input.decoding import Query, Sliced
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

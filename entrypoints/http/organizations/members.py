@@ -11,10 +11,9 @@ from core.organizations.access import Operation
 from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown, RoleOfRule
 from core.organizations.organizations import Membership, MembershipStatus, RoleSource
 from entrypoints.web.input.decoding import Paged
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Message, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

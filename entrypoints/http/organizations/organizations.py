@@ -22,9 +22,9 @@ from core.organizations.session_strength import DeviceTrustedTooLongAgo, SecondF
 from entrypoints.http.organizations.members import MembershipRecord
 from entrypoints.shared.sessions.token_answers import Tokens, signed
 from entrypoints.web.input.metadata import MetadataFields, patch_of
+from entrypoints.web.serving.admission.credentials import in_organization, signed_in
+from entrypoints.web.serving.answering.bodies import Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, signed_in
-from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -8,8 +8,8 @@ import msgspec
 from core.errors import BadRequest
 from core.organizations import ownership
 from core.organizations.access import Operation
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("ownership", "Every organization has one owner.")

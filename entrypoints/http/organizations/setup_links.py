@@ -10,9 +10,9 @@ from core.organizations import setup_links
 from core.organizations.access import Operation
 from core.organizations.setup_links import DAYS_BY_DEFAULT, DAYS_MAX, SetupLink, SetupLinkUnknown, TooManySetupLinks
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

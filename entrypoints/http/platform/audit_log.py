@@ -10,9 +10,9 @@ from core.audit.audit_log import AuditLogPage
 from core.platform import audit_log
 from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import platform_owner
+from entrypoints.web.serving.answering.bodies import Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
-from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -6,9 +6,9 @@ import msgspec
 
 from core.errors import DatabaseFailed, ServiceUnavailable
 from core.platform import health_figures
-from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from ports.actors import BackgroundTaskState
 

@@ -11,8 +11,8 @@ from core.platform import impersonation
 from core.platform.impersonation import ImpersonatedUser, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
 from entrypoints.shared.sessions.token_answers import CustomerName, Tokens, signed
+from entrypoints.web.serving.admission.credentials import platform_owner
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("impersonation", "Acting as another user to help them, for platform owners.")

@@ -10,8 +10,8 @@ from core.errors import Forbidden
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.platform import limits
 from core.platform.limits import LiftedLimits
+from entrypoints.web.serving.admission.credentials import platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform users", "The users of the whole platform, for platform owners and support.")

@@ -5,8 +5,8 @@ from uuid import UUID
 from core.accounts.users import UserUnknown
 from core.errors import Forbidden
 from core.platform import locks
+from entrypoints.web.serving.admission.credentials import platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform users", "The users of the whole platform, for platform owners and support.")

@@ -18,8 +18,8 @@ from core.platform.mails import (
     OutboxMail,
 )
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

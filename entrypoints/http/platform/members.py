@@ -11,8 +11,8 @@ from core.organizations.people import ListedMember
 from core.platform import members
 from core.platform.organizations import OrganizationUnknown
 from core.positions import position_of
+from entrypoints.web.serving.admission.credentials import platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")

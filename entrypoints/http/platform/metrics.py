@@ -5,9 +5,9 @@ from typing import Annotated, Final
 import trio
 from quart import Response
 
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from ports.metrics import EXPOSITION_CONTENT_TYPE
 

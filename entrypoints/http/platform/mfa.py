@@ -8,8 +8,8 @@ from core.accounts.users import UserUnknown
 from core.errors import Forbidden
 from core.platform import mfa
 from core.platform.mfa import MfaAlert, MfaMetrics, UserMfaNotEnabled, UserMfaStatus
+from entrypoints.web.serving.admission.credentials import platform_owner, platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner, platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

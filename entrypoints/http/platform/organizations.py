@@ -12,8 +12,8 @@ from core.platform import organizations as platform_organizations
 from core.platform.organizations import OrganizationUnknown, PlatformOrganization
 from entrypoints.http.organizations.organizations import OrganizationRecord
 from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.admission.credentials import platform_owner, platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner, platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")

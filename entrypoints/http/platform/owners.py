@@ -15,8 +15,8 @@ from core.platform.owners import (
     OwnerUnverified,
     PlatformOwner,
 )
+from entrypoints.web.serving.admission.credentials import platform_owner
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform owners", "The people who manage the whole platform.")

@@ -18,8 +18,8 @@ from core.platform.support import (
     SupportUnverified,
     SupportWithoutSecondFactor,
 )
+from entrypoints.web.serving.admission.credentials import platform_owner
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform support", "The people who help the users of the platform, without managing it.")

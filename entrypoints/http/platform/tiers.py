@@ -20,9 +20,9 @@ from core.organizations.tiers import (
 from core.platform import organizations as platform_organizations
 from core.platform.organizations import OrganizationUnknown
 from entrypoints.http.organizations.organizations import OrganizationRecord
+from entrypoints.web.serving.admission.credentials import platform_owner, platform_support
+from entrypoints.web.serving.answering.bodies import Change, Input
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner, platform_support
-from entrypoints.web.serving.entities import Change, Input
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")

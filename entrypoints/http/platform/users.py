@@ -15,8 +15,8 @@ from core.platform.mails import NothingToVerify
 from core.platform.user_records import UserRecord
 from core.platform.users import FOUND_DEFAULT, PlatformUser
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform users", "The users of the whole platform, for platform owners and support.")

@@ -13,8 +13,8 @@ from core.platform.sign_in_questions import SignInQuestion
 from entrypoints.http.sign_in.why import ExplainedSignIn
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("platform users", "The users of the whole platform, for platform owners and support.")

@@ -9,8 +9,8 @@ from core.errors import Forbidden, OrganizationNotActive
 from core.privacy import anonymization
 from core.privacy import export as privacy_export
 from core.privacy.export import PersonalDataExport
+from entrypoints.web.serving.admission.credentials import in_person, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_person, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("privacy", "Exporting the personal data of a user, and anonymizing a user permanently.")

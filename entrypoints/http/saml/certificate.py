@@ -6,9 +6,9 @@ from core.saml import certificates
 from core.saml.certificates import NoCertificate, SamlNotEnabled
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
+from entrypoints.web.serving.admission.credentials import on_service
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", saml.routes.description)

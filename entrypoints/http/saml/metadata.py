@@ -13,12 +13,12 @@ from core.saml.providers import ProviderUnknown
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.http.saml.saml import SamlRecord
-from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import EXAMPLE_URL, Media
-from entrypoints.web.serving.bodies import DocumentBody
+from entrypoints.web.serving.admission import hosts
+from entrypoints.web.serving.admission.credentials import on_service, public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import EXAMPLE_URL, Media
+from entrypoints.web.serving.answering.bodies import DocumentBody
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service, public
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", saml.routes.description)

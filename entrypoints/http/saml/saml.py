@@ -6,9 +6,9 @@ from core.organizations.access import Operation
 from core.saml import configuration
 from core.saml.configuration import SamlConfiguration
 from core.services.services import ServiceUnknown
+from entrypoints.web.serving.admission.credentials import on_service
+from entrypoints.web.serving.answering.bodies import Change, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
-from entrypoints.web.serving.entities import Change, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -14,7 +14,7 @@ from core.scim.log import record_refusal as record
 from core.scim.refusals import NAMED_MAX, ScimProblem, ScimType, TooManyMembersNamed
 from entrypoints.web.input.decoding import decode_body, decode_id, nested_too_deeply
 from entrypoints.web.input.explanations import field_problems
-from entrypoints.web.serving.answers import JSON, encode, refusal_headers
+from entrypoints.web.serving.answering.answers import JSON, encode, refusal_headers
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.dialects import Dialect
 

@@ -10,8 +10,8 @@ from core.organizations.organizations import MembershipStatus
 from core.scim import directory_groups
 from core.scim.refusals import ResourceUnknown
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

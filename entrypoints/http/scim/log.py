@@ -6,8 +6,8 @@ from core.organizations.access import Operation
 from core.scim import log
 from core.scim.log import ProvisioningLogEntry
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -16,7 +16,7 @@ from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
 from entrypoints.http.scim.dialect import GROUP_SCHEMA, KEPT_SCHEMA, LIST_SCHEMA, ROOT
 from entrypoints.http.scim.selection import ALWAYS_ANSWERED, Selection
-from entrypoints.web.serving.answers import PartialAnswer
+from entrypoints.web.serving.answering.answers import PartialAnswer
 from entrypoints.web.serving.calls import Call
 
 COUNT_DEFAULT: Final = 100

@@ -15,9 +15,9 @@ from core.scim.user_filters import USER_SCHEMA
 from entrypoints.http.scim.dialect import GROUP_SCHEMA, LIST_SCHEMA, ROOT, SCIM, SCIM_JSON, log_refusal
 from entrypoints.http.scim.resources import COUNT_MAX
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import EXAMPLE_URL, Media, encode
+from entrypoints.web.serving.admission.credentials import scim_token
+from entrypoints.web.serving.answering.answers import EXAMPLE_URL, Media, encode
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import scim_token
 from entrypoints.web.serving.routes import Routes
 
 CONFIG_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"

@@ -3,8 +3,8 @@
 from core.scim import tokens
 from core.scim.refusals import Unsupported
 from entrypoints.http.scim.dialect import SCIM, log_refusal
+from entrypoints.web.serving.admission.credentials import scim_token
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import scim_token
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

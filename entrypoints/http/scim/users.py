@@ -38,9 +38,9 @@ from entrypoints.http.scim.resources import (
 )
 from entrypoints.http.scim.selection import Selection
 from entrypoints.web.serving import long_work
-from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.admission.credentials import scim_token
+from entrypoints.web.serving.answering.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import scim_token
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -3,8 +3,8 @@
 from core.service_api import analytics
 from core.service_api.analytics import ServiceAnalytics
 from core.services.api_keys import Permission
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("service analytics", "Figures about the users of a service, for its backend.")

@@ -12,8 +12,8 @@ from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.http.billing.checkout import CheckoutWanted
 from entrypoints.http.service_api.subscriptions import routes as subscription_routes
 from entrypoints.shared.billing.checkouts import open_checkout
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(subscription_routes.capability, subscription_routes.description)

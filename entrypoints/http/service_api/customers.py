@@ -21,8 +21,8 @@ from entrypoints.http.customers.customers import (
     CustomersQuery,
     NewCustomer,
 )
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -9,8 +9,8 @@ from core.services.api_keys import Permission
 from core.services.management import AudienceTaken
 from entrypoints.http.services.services import ServiceChange, ServiceRecord
 from entrypoints.shared.services.outside import outside
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("service info", "The service itself, as its backend reads and changes it with an API key.")

@@ -9,8 +9,8 @@ from core.services.api_keys import Permission
 from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.http.billing.portal import PortalOpened, PortalWanted
 from entrypoints.http.service_api.subscriptions import routes as subscription_routes
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(subscription_routes.capability, subscription_routes.description)

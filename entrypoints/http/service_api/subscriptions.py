@@ -18,9 +18,9 @@ from core.services.plans import PlanUnknown
 from core.services.subscriptions import Subscription, SubscriptionStatus
 from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.web.input.decoding import Sliced
+from entrypoints.web.serving.admission.credentials import service_key
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -6,8 +6,8 @@ from core.customers.customers import CustomerUnknown
 from core.service_api import usage
 from core.services.api_keys import Permission
 from entrypoints.http.customers.usage import MonthQuery, PeopleOfMonth, UsageOfMonth
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -16,8 +16,8 @@ from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 from entrypoints.http.customers.customers import SEARCH_CHARACTERS_MAX
 from entrypoints.web.input.decoding import Paged, Sliced
 from entrypoints.web.input.metadata import MetadataFields, patch_of
+from entrypoints.web.serving.admission.credentials import service_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import service_key
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("service users", "The users of a service, as its backend manages them with an API key.")

@@ -11,9 +11,9 @@ from core.services.api_keys import LIFETIME_DAYS_MAX, ApiKey, ApiKeyUnknown, Per
 from core.services.services import ServiceUnknown
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import on_service
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -15,8 +15,8 @@ from core.services.user_metadata import ServiceUser, ServiceUserUnknown
 from entrypoints.http.organizations.members import PageInfo
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.input.metadata import MetadataFields, patch_of
+from entrypoints.web.serving.admission.credentials import in_organization, on_service
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, on_service
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -12,8 +12,8 @@ from core.services.grants import GrantUnknown, ServiceGrant
 from core.services.services import ServiceUnknown
 from entrypoints.http.organizations.members import PageInfo
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -19,9 +19,9 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
+from entrypoints.web.serving.admission.credentials import on_service
+from entrypoints.web.serving.answering.bodies import Change, Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
-from entrypoints.web.serving.entities import Change, Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -6,8 +6,8 @@ from core.organizations.access import Operation
 from core.services import problems
 from core.services.problems import ClientProblem
 from core.services.services import ServiceUnknown
+from entrypoints.web.serving.admission.credentials import on_service
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("services", "Why requests in the name of a service were refused.")

@@ -25,9 +25,9 @@ from entrypoints.http.services.plans import PlanRecord
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization, on_service
+from entrypoints.web.serving.answering.bodies import Change, Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, on_service
-from entrypoints.web.serving.entities import Change, Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -3,8 +3,8 @@
 from core.errors import Forbidden, OrganizationNotActive
 from core.services import subscriptions
 from core.services.subscriptions import NoServiceContext, OwnSubscription
+from entrypoints.web.serving.admission.credentials import signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("subscription", "Your own subscription to the service that your token was issued for.")

@@ -13,8 +13,8 @@ from core.services.services import ServiceUnknown
 from core.services.workload_rules import Workload, WorkloadFields
 from core.services.workloads import TakesNoWorkload, TooManyWorkloads, WorkloadUnknown
 from entrypoints.shared.services.outside import outside
+from entrypoints.web.serving.admission.credentials import in_organization, on_service
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, on_service
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("signing keys", "The public keys that verify access tokens.")

@@ -2,9 +2,9 @@
 
 from core.sessions import sessions
 from entrypoints.http.sessions import sessions as own_sessions
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import signed_in
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sessions", own_sessions.routes.description)

@@ -6,8 +6,8 @@ from core.sessions.refresh import RefreshRefused, TokenReused
 from entrypoints.http.sessions import sessions as own_sessions
 from entrypoints.shared.sessions.token_answers import Tokens, signed
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sessions", own_sessions.routes.description)

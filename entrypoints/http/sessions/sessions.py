@@ -7,8 +7,8 @@ import msgspec
 from core.errors import Forbidden, NotFound
 from core.sessions import sessions
 from core.sessions.sessions import SessionItem
+from entrypoints.web.serving.admission.credentials import account_wide, in_person, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import account_wide, in_person, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

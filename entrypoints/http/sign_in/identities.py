@@ -10,8 +10,8 @@ from core.sign_in.upstream import linking
 from core.sign_in.upstream.added_providers import linked_of
 from core.sign_in.upstream.flows import ProviderNotOffered
 from entrypoints.shared.sign_in.identities import external_of, signs_in
+from entrypoints.web.serving.admission.credentials import in_person, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_person, signed_in
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -15,8 +15,8 @@ from entrypoints.shared.sessions.token_answers import (
 )
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("login", "Signing in with an email address and a password.")

@@ -6,8 +6,8 @@ from core.errors import NotFound
 from core.sign_in.lookup_email import EmailLookupResult
 from entrypoints.shared.sessions.token_answers import destination
 from entrypoints.shared.sign_in.lookup_email import look_up
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("login", "Signing in with an email address and a password.")

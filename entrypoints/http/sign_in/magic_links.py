@@ -22,9 +22,9 @@ from entrypoints.shared.sessions.token_answers import (
     transact_counted,
 )
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.bodies import Message
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("magic links", "Signing in with a mailed link, without a password.")

@@ -11,8 +11,8 @@ from core.sign_in.provider_tokens import ReauthRequired, Refreshing, TokenNotRef
 from core.sign_in.upstream.answers import UpstreamFailed
 from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_person
 from entrypoints.web.serving.calls import Call, shielded
-from entrypoints.web.serving.credentials import in_person
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("identities", "Accounts at other providers that sign a user in.")

@@ -7,8 +7,8 @@ from core.organizations.session_strength import NoFactorOfOwn
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in import sign_in_rules
 from core.sign_in.sign_in_rules import SignInRules
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -8,8 +8,8 @@ from core.organizations.access import Operation
 from core.sign_in import sign_ins
 from core.sign_in.sign_ins import SignInsPage, SignInsUnknown
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import in_organization, platform_support
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, platform_support
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sign-ins", "Who has signed in or tried to, and why they were refused.")

@@ -23,9 +23,9 @@ from core.sign_in.upstream.connections.failures import UpstreamFailure
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sign-ins", "Who has signed in or tried to, and why they were refused.")

@@ -9,8 +9,8 @@ from core.webhooks.deliveries import DeliveryFilter, DeliveryList, DeliveryUnkno
 from core.webhooks.webhooks import WebhookUnknown
 from entrypoints.http.webhooks.webhooks import QueuedDelivery
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("webhooks", "")

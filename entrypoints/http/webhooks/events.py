@@ -11,8 +11,8 @@ from core.organizations.access import Operation
 from core.webhooks import events
 from core.webhooks.events import LIMIT_DEFAULT, LIMIT_MAX, WAIT_SECONDS_MAX, CursorExpired, CursorMalformed, EventList
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

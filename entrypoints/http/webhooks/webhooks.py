@@ -19,10 +19,9 @@ from core.webhooks.webhooks import (
 )
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.bodies import Empty
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Empty, Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -9,10 +9,10 @@ from entrypoints.pages.console.account import ACCOUNT, account_page
 from entrypoints.pages.frame.languages import language_of, translated
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, page
 from entrypoints.pages.frame.routes import account_pages
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import recent
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import recent
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 

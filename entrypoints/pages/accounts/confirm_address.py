@@ -14,8 +14,8 @@ from entrypoints.pages.console.account import ACCOUNT
 from entrypoints.pages.frame.next_steps import CONFIRM_ADDRESS
 from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 

@@ -6,8 +6,8 @@ from core.accounts.links import LinkUnusable
 from entrypoints.pages.frame.forms import LinkForm, MailedLink
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, page
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("profile", "Your own account.", refusal_page)

@@ -10,9 +10,9 @@ from entrypoints.pages.console.account import ACCOUNT, account_page, address_aft
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 

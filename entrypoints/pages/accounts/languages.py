@@ -8,12 +8,13 @@ from core.accounts import languages as accounts
 from core.sign_in.browser_returns import safe_target
 from entrypoints.pages.frame.home import HOME
 from entrypoints.pages.frame.routes import account_pages
+from entrypoints.web.input import languages
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import browsers, languages
-from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import FormRefused
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = account_pages()
 

@@ -15,9 +15,9 @@ from entrypoints.pages.frame.forms import LinkForm, MailedLink
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, page
 from entrypoints.pages.frame.routes import account_pages, console_pages
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.credentials import in_browser_in_person, in_console, public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person, in_console, public
 from entrypoints.web.serving.routes import Routes
 
 mailed_routes = Routes("profile", "Your own account.", refusal_page)

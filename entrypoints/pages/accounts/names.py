@@ -9,9 +9,9 @@ from entrypoints.pages.console.account import ACCOUNT, account_page, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = account_pages()
 

@@ -19,9 +19,9 @@ from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, form_page, page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery, read_in
 from entrypoints.shared.accounts.new_passwords import hashed
-from entrypoints.web.serving.browsers import SIGN_IN, upstream_binding
+from entrypoints.web.serving.admission.browsers import SIGN_IN, upstream_binding
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.", refusal_page)

@@ -19,11 +19,11 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import ReturnQuery, WayForm
 from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.shared.accounts.passwords import change, set_first
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import SIGN_IN, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_browser, in_browser_in_person, public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_in_person, public
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = account_pages()
 

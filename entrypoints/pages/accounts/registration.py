@@ -24,10 +24,10 @@ from entrypoints.pages.frame.returns import REGISTER, AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.shared.sign_in.lookup_email import connection_for
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.admission.browsers import SIGN_IN
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
 
 routes = sign_in_pages()
 

@@ -22,12 +22,12 @@ from entrypoints.pages.frame.refusals import prefers_json
 from entrypoints.pages.frame.rendering import Page, form_page, page
 from entrypoints.pages.frame.returns import read_in
 from entrypoints.pages.frame.routes import registration_pages
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import JSON, AnswerStatus
-from entrypoints.web.serving.bodies import Message
-from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
+from entrypoints.web.serving.answering.answers import JSON, AnswerStatus
+from entrypoints.web.serving.answering.bodies import Message
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
 
 routes = registration_pages()
 

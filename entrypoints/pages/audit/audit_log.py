@@ -19,9 +19,9 @@ from entrypoints.pages.events.actions import ACTIONS
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, shows_itself_again
 from entrypoints.shared.audit.exports import JSON_LINES, ExportedAuditEntry, export_lines, proof_of
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import in_console
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

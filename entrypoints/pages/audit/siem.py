@@ -42,10 +42,10 @@ from entrypoints.pages.organizations.setup import (
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, recent_for_form
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm, recent_for_form
+from entrypoints.web.serving.admission.credentials import holding_setup_link, in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes = setup_pages()

@@ -29,8 +29,8 @@ from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, platform_pages
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
+from entrypoints.web.serving.admission.credentials import in_console, platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.shared.billing.checkouts import open_checkout
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission.credentials import in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

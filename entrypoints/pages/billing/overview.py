@@ -24,8 +24,8 @@ from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.subscriptions import IN_FORCE
 from entrypoints.shared.billing.customers import ensure_customer
 from entrypoints.web.input.decoding import Query, number_of
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -30,8 +30,8 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import CONTENT_SECURITY_POLICY, Page, page
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("sandbox", "The pages of the sandbox that stands in for the payment provider.", refusal_page)

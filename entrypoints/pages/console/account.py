@@ -17,7 +17,7 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import form_page
 from entrypoints.pages.manual import links
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 ACCOUNT: Final = "/app/account"

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, TypeAlias
 from quart import Response
 
 from core.positions import Position, Row
-from entrypoints.web.serving.answers import JSON, Media, encode
+from entrypoints.web.serving.answering.answers import JSON, Media, encode
 
 CSV: Final = "text/csv"
 CsvFile: TypeAlias = Annotated[Response, Media(CSV)]

@@ -24,9 +24,9 @@ from entrypoints.pages.frame.rendering import page
 from entrypoints.pages.manual.searching import found_in_manual
 from entrypoints.pages.reference.searching import operations_called
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.answering.documents import THREADS
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.documents import THREADS
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 
 PAGES: Final = marked("Pages and actions")
 DOCUMENTATION: Final = marked("Documentation")

@@ -49,10 +49,10 @@ from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import form_page
 from entrypoints.pages.manual import links
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import encode, see_other
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.answering.answers import encode, see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 from entrypoints.web.serving.routes import Route, path_with
 
 if TYPE_CHECKING:

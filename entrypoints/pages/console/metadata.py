@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from core.errors import BadRequest
 from core.metadata import MetadataPatch
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
 
 
 class MetadataForm(ProtectedForm, kw_only=True):

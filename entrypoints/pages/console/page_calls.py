@@ -14,7 +14,7 @@ from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.areas import addresses_of
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route, path_with
 

@@ -11,8 +11,8 @@ from entrypoints.pages.credentials.passkeys import NameForm
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
+from entrypoints.web.serving.admission.credentials import in_browser, in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 

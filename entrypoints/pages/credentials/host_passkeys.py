@@ -14,12 +14,12 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.shared.credentials.passkeys import RegistrationCredential, attestation_of, transports_of
 from entrypoints.web.input.decoding import decode_body
-from entrypoints.web.serving import browsers, hosts
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission import browsers, hosts
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

@@ -20,10 +20,10 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.pages.sessions.shown_secrets import leading_to, made_to_show, shown_once
 from entrypoints.shared.credentials.mfa import SETUP_LIMITS
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.credentials import in_browser, in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 

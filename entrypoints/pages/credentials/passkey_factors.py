@@ -19,10 +19,10 @@ from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.pages.sessions.shown_secrets import made_to_show
 from entrypoints.shared.credentials.passkeys import RegistrationCredential, attestation_of, transports_of
 from entrypoints.web.input.decoding import decode_body
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import SIGN_IN, recent
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import SIGN_IN, recent
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = sign_in_pages()
 

@@ -21,11 +21,11 @@ from entrypoints.pages.frame.forms import MailedLink
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import message_on_page, problems_of, refusal_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser_in_person, public
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person, public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -43,9 +43,9 @@ from entrypoints.pages.sign_in.upstream.connections.connection_fields import (
 from entrypoints.pages.sign_in.upstream.connections.connections import ConnectionForm, ConnectionQuery
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

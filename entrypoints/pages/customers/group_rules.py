@@ -20,9 +20,9 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
 from entrypoints.pages.organizations.setup import LIMITS, PartQuery, done, opened, part_page, sent
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.credentials import holding_setup_link, on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes = setup_pages()

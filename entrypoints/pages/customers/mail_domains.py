@@ -31,9 +31,9 @@ from entrypoints.pages.organizations.setup import (
     require_part,
     sent,
 )
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.credentials import holding_setup_link, on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes = setup_pages()

@@ -11,8 +11,8 @@ from entrypoints.pages.console.account import ACCOUNT, account_page
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import account_pages
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_browser
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
 
 routes = account_pages()
 

@@ -20,8 +20,8 @@ from entrypoints.pages.customers.products import PRODUCT, page_of_product
 from entrypoints.pages.frame.languages import language_of
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -11,10 +11,10 @@ from core.errors import NotFound
 from entrypoints.installation import Installation
 from entrypoints.pages.downloads.client_wheel import Wheel, client_wheel
 from entrypoints.pages.frame.refusals import refusal_page
-from entrypoints.web.serving.answers import AnswerStatus, Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import AnswerStatus, Media
+from entrypoints.web.serving.answering.documents import THREADS, Document, generated_once
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import THREADS, Document, generated_once
 from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("downloads", "The Python package for products, as the file that pip installs.", refusal_page)

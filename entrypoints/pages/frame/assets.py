@@ -11,10 +11,10 @@ from quart import Response
 
 from core.errors import NotFound
 from entrypoints.pages.frame.platform_look import CACHE_CONTROL, FOLDER, Asset, asset_of, look_of, only_scheme
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("assets", "The style sheet, the font, the scripts and the icon of the pages.")

@@ -16,9 +16,9 @@ from core.organizations.settings.branding import BrandedOrganization
 from core.organizations.settings.pictures import picture_path
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.platform_look import accent, dark_accent, scheme
-from entrypoints.web.serving.branding import brand_pages
+from entrypoints.web.serving.admission.branding import brand_pages
+from entrypoints.web.serving.answering.documents import content_hash
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.documents import content_hash
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The input of pages: the links in mails, and the forms that people submit.
 
-A form is a `ProtectedForm` (`entrypoints/web/serving/browsers.py`); a field of `bytes` is a file, a field into which a
-secret is typed a `Secret`. Its template renders `{{ ui.protection(form_token) }}` in each form, and its handler answers
-with `form_page`. A handler that changes something that matters begins with `await recent(call)`, and the page where the
-form is filled in with `await recent_for_form(call)`. A form names what its page has shown (`seen_role`), so that its
-use case refuses when that is no longer so.
+A form is a `ProtectedForm` (`entrypoints/web/serving/admission/browsers.py`); a field of `bytes` is a file, a field
+into which a secret is typed a `Secret`. Its template renders `{{ ui.protection(form_token) }}` in each form, and its
+handler answers with `form_page`. A handler that changes something that matters begins with `await recent(call)`, and
+the page where the form is filled in with `await recent_for_form(call)`. A form names what its page has shown
+(`seen_role`), so that its use case refuses when that is no longer so.
 """
 
 import codecs

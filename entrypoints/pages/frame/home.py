@@ -6,11 +6,11 @@ from core.platform import console
 from core.platform.console import Start
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect, form_page
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.credentials import in_browser
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("home", "The pages for people.", refusal_page)

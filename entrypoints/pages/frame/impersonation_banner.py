@@ -8,9 +8,9 @@ from typing import Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from entrypoints.web.serving.browsers import masked
+from entrypoints.web.serving.admission.browsers import masked
+from entrypoints.web.serving.admission.impersonating import STOP
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.impersonating import STOP
 
 _SECONDS: Final = 60
 

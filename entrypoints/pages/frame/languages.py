@@ -2,7 +2,7 @@
 
 A text is written in English where it is used: `_("…")` in a template, `translated(call, "…")` in a handler, and
 `marked("…")` where a constant holds it until a page shows it. Values are named: `_("Sign in to %(place)s", place=…)`;
-a percent sign is written as `%%`. `entrypoints/web/serving/languages.py` decides which language a page is in. Refusals
+a percent sign is written as `%%`. `entrypoints/web/input/languages.py` decides which language a page is in. Refusals
 are finished English with values (`core/wording.py`), which `Language.known` translates.
 
 Times are written in UTC and say so; the script of every page writes them in the zone of the reader.
@@ -31,8 +31,8 @@ from core.credentials import user_agents
 from core.lazy_dataclasses import dataclass
 from core.wording import Grouped, Wording
 from entrypoints.pages.frame.po_files import entries, translation_in, translations_of
+from entrypoints.web.input.languages import SOURCE, TRANSLATIONS
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.languages import SOURCE, TRANSLATIONS
 
 # Of the languages that are written from right to left, those with the most speakers.
 RIGHT_TO_LEFT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
@@ -266,7 +266,7 @@ LANGUAGES: Final = read_languages(TRANSLATIONS)
 
 
 def language_of(call: Call) -> Language:
-    """Return the language of the person behind a request, else English (`entrypoints/web/serving/languages.py`)."""
+    """Return the language of the person behind a request, else English (`entrypoints/web/input/languages.py`)."""
     return LANGUAGES.get(call.reader_language or "", ENGLISH)
 
 

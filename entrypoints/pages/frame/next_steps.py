@@ -37,10 +37,10 @@ from core.sign_in.customer_choices import NoCustomerYet
 from core.sign_in.refusals import SecondFactorDue
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.returns import ReturnQuery, WayForm, link_page
-from entrypoints.web.serving.answers import InternalFailure
-from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target
+from entrypoints.web.serving.admission.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target
+from entrypoints.web.serving.admission.impersonating import StopFirst
+from entrypoints.web.serving.answering.answers import InternalFailure
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.impersonating import StopFirst
 
 FORGOT_PASSWORD: Final = "/app/forgot-password"  # noqa: S105 - a path, not a secret
 SEND_AGAIN: Final = "/app/register/send-again"

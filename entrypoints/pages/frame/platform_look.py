@@ -15,7 +15,7 @@ from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, mixed, readable_on, 
 from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import Picture, PictureType
 from core.platform_brand import PlatformBrand
-from entrypoints.web.serving.documents import content_hash
+from entrypoints.web.serving.answering.documents import content_hash
 
 # An installation has one; a test has several.
 _REMEMBERED_MAX: Final = 16

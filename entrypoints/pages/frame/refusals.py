@@ -53,10 +53,10 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.next_steps import next_steps
 from entrypoints.pages.frame.rendering import HTML, page
 from entrypoints.pages.frame.returns import REGISTER, WayForm
-from entrypoints.web.serving.answers import JSON, InternalFailure, refused
-from entrypoints.web.serving.browsers import FormRefused
+from entrypoints.web.serving.admission.browsers import FormRefused
+from entrypoints.web.serving.admission.impersonating import OwnHandOnly
+from entrypoints.web.serving.answering.answers import JSON, InternalFailure, refused
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.impersonating import OwnHandOnly
 
 NO_PAGE: Final = marked("There is no page at this address. Check the address, or open your account and begin there.")
 TELL_THE_MAKERS: Final = marked("Go back to the application, and tell its makers what is written here.")

@@ -26,8 +26,8 @@ from entrypoints.pages.frame.impersonation_banner import present_acting
 from entrypoints.pages.frame.languages import ENGLISH, LANGUAGES, Language, language_of
 from entrypoints.pages.frame.platform_look import DEFAULT_LOOK, look_of
 from entrypoints.pages.frame.returns import ReturnQuery
-from entrypoints.web.serving.answers import AnswerStatus, Media
-from entrypoints.web.serving.browsers import SIGN_IN, form_token, present_target
+from entrypoints.web.serving.admission.browsers import SIGN_IN, form_token, present_target
+from entrypoints.web.serving.answering.answers import AnswerStatus, Media
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import CARRIED_SECRETS
 

@@ -17,8 +17,8 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 
 # The page that creates an account; there is none at a custom domain.

@@ -12,8 +12,8 @@ from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.pages.frame.routes import invitation_pages
 from entrypoints.pages.invitations.invitations import joined_page, message_page
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 
 routes = invitation_pages()
 

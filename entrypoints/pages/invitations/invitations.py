@@ -31,10 +31,10 @@ from entrypoints.pages.sign_in.login import methods_page
 from entrypoints.shared.accounts.new_passwords import hashed
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser, in_browser_or_not, public
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_or_not, public
 
 routes = invitation_pages()
 

@@ -17,9 +17,9 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import Mail
 from entrypoints.pages.frame.rendering import HTML, Page, page
-from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import JSON
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("mailbox", "The mail that would have been sent, in development mode without a mail server.")

@@ -18,10 +18,10 @@ from entrypoints.pages.manual.contents import GROUPS, MANUAL, PICTURES, ManualPa
 from entrypoints.pages.manual.markdown import html_of, plain_text
 from entrypoints.pages.manual.searching import found_in_manual
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import AnswerStatus, Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import AnswerStatus, Media
+from entrypoints.web.serving.answering.documents import THREADS, Document, generated_once
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import THREADS, Document, generated_once
 from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("manual", "The manual, for people and for programs.", refusal_page)

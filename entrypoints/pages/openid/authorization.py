@@ -45,12 +45,12 @@ from entrypoints.shared.openid.authorization_fields import AuthorizationFields
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_OUT, ProtectedForm, cookie_name, keep_way, sign_in_address
+from entrypoints.web.input.languages import asked_for, offered
+from entrypoints.web.serving.admission.browsers import SIGN_OUT, ProtectedForm, cookie_name, keep_way, sign_in_address
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.serving.languages import asked_for, offered
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)

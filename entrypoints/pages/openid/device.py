@@ -32,11 +32,11 @@ from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_set
 from entrypoints.shared.sessions import token_answers
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("device flow", "The page on which people approve a device.", refusal_page)

@@ -30,13 +30,13 @@ from entrypoints.shared.openid.id_token_hints import hinted_claims
 from entrypoints.shared.sign_in.upstream.own_addresses import SIGNED_OUT_THERE
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.input.languages import asked_for
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
-from entrypoints.web.serving.languages import asked_for
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing out at the request of a service.", protocol_refusal_page)

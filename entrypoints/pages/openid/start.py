@@ -10,9 +10,9 @@ from core.openid.start import StartUnknown
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import issuer_of, on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("OpenID Connect", "Signing in to services, in the browser.", protocol_refusal_page)

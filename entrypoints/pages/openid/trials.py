@@ -20,10 +20,10 @@ from entrypoints.pages.services.standing import opened_service, page_of_service,
 from entrypoints.shared.openid.id_tokens import signed_id_token
 from entrypoints.shared.sessions.token_answers import signed
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission.credentials import on_service_in_console
+from entrypoints.web.serving.admission.hosts import issuer_of
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
-from entrypoints.web.serving.hosts import issuer_of
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

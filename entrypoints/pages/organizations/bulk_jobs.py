@@ -39,8 +39,8 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, platform_pages, shows_again
 from entrypoints.web.input.decoding import number_of
+from entrypoints.web.serving.admission.credentials import in_console, platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 # How often the page of an unfinished job reloads itself.

@@ -26,10 +26,10 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.organizations.roles import CAPABILITIES, capability_boxes, chosen_capabilities
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.credentials import in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

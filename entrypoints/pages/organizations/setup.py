@@ -36,11 +36,11 @@ from entrypoints.pages.frame.refusals import problem_of, problems_of
 from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.pages.frame.routes import setup_pages
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SETUP_COOKIE, FormRefused, ProtectedForm, setup_cookie
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import SETUP_COOKIE, FormRefused, ProtectedForm, setup_cookie
+from entrypoints.web.serving.admission.credentials import holding_setup_link, public
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, public
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

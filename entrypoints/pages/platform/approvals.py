@@ -19,9 +19,9 @@ from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.organizations.bulk_jobs import PLATFORM_JOBS
 from entrypoints.pages.platform.organizations import APPROVALS, FleetQuery, show_all_organizations
 from entrypoints.web.input.decoding import number_of
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

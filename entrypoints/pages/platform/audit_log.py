@@ -13,8 +13,8 @@ from entrypoints.pages.console.frame import PLATFORM, ROWS_SHOWN, Program, conso
 from entrypoints.pages.events.actions import PLATFORM_ACTIONS
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import platform_pages, shows_itself_again
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

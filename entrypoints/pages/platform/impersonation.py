@@ -24,11 +24,11 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import USER, USERS, can_be_impersonated
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import impersonating
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission import impersonating
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_own_browser, platform_owner_in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_own_browser, platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

@@ -20,8 +20,8 @@ from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.pages.platform.organizations import organization_tabs
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console, platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console, platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

@@ -10,9 +10,9 @@ from entrypoints.pages.console.frame import Program, after, console_page, opened
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import USER, USERS
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

@@ -27,8 +27,8 @@ from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.pages.platform import system
 from entrypoints.shared.platform.checks import Verdict
+from entrypoints.web.serving.admission.credentials import platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

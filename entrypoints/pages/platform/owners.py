@@ -16,9 +16,9 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

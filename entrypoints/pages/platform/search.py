@@ -31,9 +31,9 @@ from entrypoints.pages.console.sections import sections_of_platform
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission.credentials import platform_support_in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

@@ -11,9 +11,9 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.users import USER, USERS
 from entrypoints.web.input.decoding import number_of
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

@@ -29,9 +29,9 @@ from entrypoints.pages.platform.sign_in_checks import SettingPlace, shown
 from entrypoints.pages.sign_in import rules
 from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.admission.browsers import SIGN_IN
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

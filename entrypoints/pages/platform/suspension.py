@@ -12,8 +12,8 @@ from entrypoints.pages.console.frame import PLATFORM_ORGANIZATIONS, Program, aft
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.platform.organizations import ORGANIZATION, DecisionForm
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

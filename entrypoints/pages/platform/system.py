@@ -21,8 +21,8 @@ from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.checks import Finding, Verdict
+from entrypoints.web.serving.admission.credentials import platform_owner_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_owner_in_console
 from entrypoints.web.serving.routes import Routes
 from ports.actors import BackgroundTaskState
 

@@ -18,8 +18,8 @@ from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import platform_pages
 from entrypoints.pages.mail.mail import KINDS, STATES
 from entrypoints.pages.platform.users import USER, USERS, shown_sign_in, user_tabs
+from entrypoints.web.serving.admission.credentials import platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

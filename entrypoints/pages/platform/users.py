@@ -32,8 +32,8 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
 from entrypoints.pages.sign_in.reasons import RISKS
+from entrypoints.web.serving.admission.credentials import platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

@@ -33,10 +33,10 @@ from entrypoints.pages.platform.sign_in_questions import (
 )
 from entrypoints.pages.platform.users import VerificationHeld
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission.browsers import SIGN_IN, ProtectedForm
+from entrypoints.web.serving.admission.credentials import platform_support_in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()

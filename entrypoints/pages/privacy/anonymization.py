@@ -12,10 +12,10 @@ from entrypoints.pages.console.csv_files import JsonFile, json_file
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.web.serving.answers import AnswerStatus
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_console
+from entrypoints.web.serving.answering.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -9,10 +9,10 @@ from entrypoints.pages.console.csv_files import JsonFile, json_file
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import account_pages
-from entrypoints.web.serving.answers import AnswerStatus
-from entrypoints.web.serving.browsers import recent
+from entrypoints.web.serving.admission.browsers import recent
+from entrypoints.web.serving.admission.credentials import in_browser
+from entrypoints.web.serving.answering.answers import AnswerStatus
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
 
 routes = account_pages()
 

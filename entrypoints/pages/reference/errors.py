@@ -1,7 +1,7 @@
 """The pages of the error codes: what each means, what the caller does next, and which operations answer it.
 
-Every refusal names the page of its code in a `Link` header (`entrypoints/web/serving/help_links.py`). What the pages
-say is derived from the table of codes and the declarations of the routes, beside the advice of `error_advice.py`.
+Every refusal names the page of its code in a `Link` header (`entrypoints/web/serving/answering/answers.py`). What the
+pages say is derived from the table of codes and the declarations of the routes, beside the advice of `error_advice.py`.
 """
 
 import json
@@ -21,8 +21,10 @@ from entrypoints.pages.manual import links
 from entrypoints.web.describing.areas import Line, addresses_of, line_of
 from entrypoints.web.describing.documented_errors import ALWAYS_POSSIBLE, ErrorGroup, operations_by_code
 from entrypoints.web.describing.error_advice import ADVICE
-from entrypoints.web.serving.answers import (
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import (
     CHALLENGES,
+    ERROR_PAGES,
     JSON,
     AnswerStatus,
     CustomerError,
@@ -30,11 +32,11 @@ from entrypoints.web.serving.answers import (
     OfferedCustomer,
     SingleSignOnError,
     encode,
+    error_page,
+    help_links,
 )
+from entrypoints.web.serving.answering.documents import Document, generated_once
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import Document, generated_once
-from entrypoints.web.serving.help_links import ERROR_PAGES, error_page, help_links
 from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("reference", "This reference, for people and for programs.", refusal_page)

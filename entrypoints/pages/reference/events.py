@@ -16,10 +16,10 @@ from entrypoints.pages.frame.rendering import HTML, Page, protected, render
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.web.describing import event_payloads
 from entrypoints.web.describing.schemas import Schemas
-from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import AnswerStatus
+from entrypoints.web.serving.answering.documents import Document, generated_once
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import Document, generated_once
 from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("reference", "This reference, for people and for programs.", refusal_page)

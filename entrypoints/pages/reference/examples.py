@@ -14,8 +14,8 @@ from core.tables import PartialTable
 from entrypoints.web.describing.examples import example
 from entrypoints.web.describing.openapi import parameters_of
 from entrypoints.web.describing.schemas import Schemas
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.answering.answers import encode
 from entrypoints.web.serving.routes import Route
 
 # In double quotes, because a shell does not expand variables in single quotes.

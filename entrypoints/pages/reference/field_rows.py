@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.schemas import Schema, Schemas
-from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.answering.answers import encode
 
 # Deeper than any body of the interface; a recursive type ends here.
 DEPTH_MAX: Final = 4

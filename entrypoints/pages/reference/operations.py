@@ -17,7 +17,7 @@ from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks
 from entrypoints.web.describing.documented_errors import RefusalDescription, refusals
 from entrypoints.web.describing.openapi import parameters_of
 from entrypoints.web.describing.schemas import Schemas, answers
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 
 

@@ -22,13 +22,12 @@ from entrypoints.pages.reference.operations import describe, describe_limit
 from entrypoints.pages.reference.searching import ReferenceQuery, found_in
 from entrypoints.web.describing.areas import AREAS, REFERENCE, Area, Line, addresses_of, areas_of, line_of
 from entrypoints.web.describing.client_functions import client_functions
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import AnswerStatus
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import AnswerStatus, error_page
+from entrypoints.web.serving.answering.documents import Document, generated_once, routes_of
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import Document, generated_once, routes_of
-from entrypoints.web.serving.help_links import error_page
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Route, Routes
 
 routes = Routes("reference", "This reference, for people and for programs.")

@@ -33,12 +33,12 @@ from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.saml import messages, provider_logouts, sign_in
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import cookie_name
+from entrypoints.web.serving.admission import hosts
+from entrypoints.web.serving.admission.browsers import cookie_name
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", sign_in.routes.description, protocol_refusal_page)

@@ -20,8 +20,8 @@ from entrypoints.pages.frame.redirects import open_to_other_sites, posting_page
 from entrypoints.pages.frame.refusals import message_on_page
 from entrypoints.pages.frame.rendering import page
 from entrypoints.web.input.cookies import cookie_of
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import cookie_name
+from entrypoints.web.serving.admission.browsers import cookie_name
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 # Binds what is under way to the browser in which it began.

@@ -30,10 +30,10 @@ from entrypoints.pages.saml.sign_in import (
 from entrypoints.pages.saml.sign_in import routes as sign_in_routes
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", sign_in_routes.description, protocol_refusal_page)

@@ -41,10 +41,10 @@ from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.saml import application_kinds
 from entrypoints.pages.saml.configuration import NAMES, changes_of, copies_of, proposed
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
-from entrypoints.web.serving.answers import Media
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.credentials import holding_setup_link, on_service_in_console
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -40,12 +40,12 @@ from entrypoints.pages.sign_in.conclusion import send_to_connection, send_to_sig
 from entrypoints.shared.sessions import token_answers
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import AnswerStatus, refused, see_other
+from entrypoints.web.serving.admission import hosts
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, in_organization, public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.admission.impersonating import StopFirst
+from entrypoints.web.serving.answering.answers import AnswerStatus, refused, see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, in_organization, public
-from entrypoints.web.serving.hosts import on_custom_hosts
-from entrypoints.web.serving.impersonating import StopFirst
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", protocol_refusal_page)

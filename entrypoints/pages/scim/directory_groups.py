@@ -23,8 +23,8 @@ from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.person_records import people_tabs
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -25,9 +25,9 @@ from entrypoints.pages.organizations.setup import (
     steps_of_page,
 )
 from entrypoints.pages.scim import directory_kinds
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.credentials import holding_setup_link
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link
 
 routes = setup_pages()
 

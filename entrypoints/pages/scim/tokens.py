@@ -44,9 +44,9 @@ from entrypoints.pages.organizations.setup import (
 from entrypoints.pages.organizations.setup import opened as opened_by_link
 from entrypoints.pages.scim import directory_kinds
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm, setup_cookie
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm, setup_cookie
+from entrypoints.web.serving.admission.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

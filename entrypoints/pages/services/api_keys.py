@@ -20,10 +20,10 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
-from entrypoints.web.serving.answers import encode
-from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent_for_form
+from entrypoints.web.serving.admission.credentials import on_service_in_console
+from entrypoints.web.serving.answering.answers import encode
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes, path_with
 
 routes: Routes = console_pages()

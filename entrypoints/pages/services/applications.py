@@ -10,8 +10,8 @@ from entrypoints.pages.console.account import ACCOUNT, account_page, address_aft
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import account_pages
+from entrypoints.web.serving.admission.credentials import in_browser, in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 

@@ -13,7 +13,7 @@ from core.services.assignments import Assignable, SubjectKind
 from entrypoints.pages.console.pickers import Picker, picker
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import translated
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 
 

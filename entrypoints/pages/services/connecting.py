@@ -21,8 +21,8 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.services import snippets
 from entrypoints.pages.services.standing import opened_service, service_page
+from entrypoints.web.serving.admission.hosts import issuer_of
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.hosts import issuer_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.input.decoding import number_of
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -8,8 +8,8 @@ from core.services.services import ServiceUnknown
 from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.pages.frame.routes import console_pages
 from entrypoints.pages.services.standing import page_of_service
+from entrypoints.web.serving.admission.credentials import on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -14,9 +14,9 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.workload_rules import PRESETS, REASONS, PresetQuery, WorkloadForm, example, form_values
 from entrypoints.shared.services.outside import outside
-from entrypoints.web.serving.browsers import recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

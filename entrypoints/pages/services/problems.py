@@ -14,8 +14,8 @@ from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages
 from entrypoints.pages.services.standing import opened_service, service_page
+from entrypoints.web.serving.admission.credentials import on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -15,9 +15,9 @@ from entrypoints.pages.services.connecting import connect_page
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -30,8 +30,8 @@ from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, platform_pages
 from entrypoints.pages.services.subscriptions import plan_choices
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_console, platform_support_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, platform_support_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -32,9 +32,9 @@ from entrypoints.pages.services.standing import opened_service, page_of_service
 from entrypoints.pages.sessions.shown_secrets import leading_to, shown_once
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.browsers import ProtectedForm, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_console, on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

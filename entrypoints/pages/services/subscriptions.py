@@ -39,9 +39,9 @@ from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -15,7 +15,7 @@ from core.lazy_dataclasses import dataclass
 from core.services.workload_rules import CLAIMS_MAX, RefusalReason, WorkloadFields
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 
 _FOLDER: Final = Path(__file__).parent / "pipelines"

@@ -16,9 +16,9 @@ from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.pages.services.workload_rules import PRESETS, REASONS, PresetQuery, WorkloadForm, example, form_values
 from entrypoints.shared.services.outside import outside
-from entrypoints.web.serving.browsers import recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import on_service_in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import on_service_in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

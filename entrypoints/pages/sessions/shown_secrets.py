@@ -28,7 +28,7 @@ from core.errors import Refusal
 from core.sessions import shown_secrets
 from core.sessions.shown_secrets import Holder, ToShow
 from entrypoints.pages.console.frame import with_query
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 if TYPE_CHECKING:

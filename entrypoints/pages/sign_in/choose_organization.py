@@ -10,10 +10,10 @@ from entrypoints.pages.frame.returns import ReturnQuery, WayForm
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.conclusion import CHOOSE_ORGANIZATION, SET_UP
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

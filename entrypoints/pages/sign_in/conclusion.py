@@ -20,9 +20,9 @@ from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.interrupted_sign_ins import over_page
 from entrypoints.pages.frame.returns import REGISTER, ReturnQuery
 from entrypoints.shared.sessions import token_answers
-from entrypoints.web.serving import browsers, pressed_forms
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import HOME
+from entrypoints.web.serving.admission import browsers, pressed_forms
+from entrypoints.web.serving.admission.browsers import HOME
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 SECOND_FACTOR: Final = "/app/second-factor"

@@ -14,9 +14,9 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import account_pages, shows_again
 from entrypoints.pages.sign_in.upstream.providers import IDENTITIES
 from entrypoints.shared.sign_in.identities import external_of, offered_by_platform, signs_in
-from entrypoints.web.serving.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent
+from entrypoints.web.serving.admission.credentials import in_browser, in_browser_in_person
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser, in_browser_in_person
 
 routes = account_pages()
 

@@ -28,10 +28,10 @@ from entrypoints.pages.sign_in.conclusion import UPSTREAM
 from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.shared.sign_in.lookup_email import connection_for
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.admission.browsers import SIGN_IN
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

@@ -11,9 +11,9 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect, page
 from entrypoints.pages.frame.returns import read_in
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("magic links", "Signing in with a mailed link, without a password.", refusal_page)

@@ -18,10 +18,10 @@ from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving.browsers import SIGN_IN, link_binding
+from entrypoints.web.serving.admission.browsers import SIGN_IN, link_binding
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

@@ -15,10 +15,10 @@ from entrypoints.pages.sign_in.login import address_page, methods_page
 from entrypoints.shared.credentials.passkeys import AuthenticationCredential, assertion_of
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.web.input.decoding import decode_body
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.admission.browsers import SIGN_IN
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

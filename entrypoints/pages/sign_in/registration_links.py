@@ -25,9 +25,9 @@ from entrypoints.pages.frame.returns import ReturnQuery, read_in
 from entrypoints.pages.frame.routes import registration_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving.browsers import HOME, SIGN_IN
+from entrypoints.web.serving.admission.browsers import HOME, SIGN_IN
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
 from entrypoints.web.serving.calls import Call, shielded
-from entrypoints.web.serving.credentials import in_browser_or_not
 
 routes = registration_pages()
 

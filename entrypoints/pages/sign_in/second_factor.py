@@ -34,11 +34,11 @@ from entrypoints.shared.credentials.passkeys import AuthenticationCredential, as
 from entrypoints.shared.sessions import token_answers
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import decode_body
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.admission import admit_pre_auth_token
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.admitting import admit_pre_auth_token
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

@@ -24,11 +24,11 @@ from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.pages.sessions.shown_secrets import leading_to, made_to_show, shown_once
 from entrypoints.pages.sign_in.conclusion import SET_UP
 from entrypoints.shared.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN, SIGN_IN_AGAIN, recent
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import SIGN_IN, SIGN_IN_AGAIN, recent
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
 
 routes = sign_in_pages()
 

@@ -26,12 +26,12 @@ from entrypoints.pages.sign_in.login import LIMITS
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import browsers, hosts, pressed_forms
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import HOME, SIGN_IN, SIGN_IN_AGAIN
+from entrypoints.web.serving.admission import browsers, hosts, pressed_forms
+from entrypoints.web.serving.admission.browsers import HOME, SIGN_IN, SIGN_IN_AGAIN
+from entrypoints.web.serving.admission.credentials import in_browser_in_person
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_in_person
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

@@ -8,9 +8,9 @@ from typing import Final
 from core.audit import chain
 from core.audit.chain import PROOF_LIFETIME, AuditLogProof, ChainEntry, ChainState
 from core.sessions.tokens import TokenKind
-from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.answering.answers import encode
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.entities import Record
 
 JSON_LINES: Final = "application/x-ndjson"
 

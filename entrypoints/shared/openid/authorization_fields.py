@@ -5,8 +5,8 @@ from uuid import UUID
 from core.openid import requests
 from entrypoints.shared.openid.id_token_hints import hinted_claims
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.hosts import issuer_of
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.hosts import issuer_of
 
 
 def is_own_resource(call: Call, resource: str | None) -> bool:

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Final
 
 from entrypoints.web.describing.schemas import answers
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.answering.answers import JSON
 from entrypoints.web.serving.routes import Route
 
 _MEDIA_TYPES: Final = frozenset({JSON, "application/scim+json", "application/x-ndjson"})

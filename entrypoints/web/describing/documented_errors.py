@@ -17,8 +17,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.organizations import OrganizationStatus
 from entrypoints.web.describing.schemas import Schema, Schemas
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import Error
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.answering.answers import Error
 from entrypoints.web.serving.routes import Route
 
 _TOKEN_REFUSALS: Final = (ErrorCode.UNAUTHORIZED, ErrorCode.TOKEN_EXPIRED, ErrorCode.JWT_ERROR)

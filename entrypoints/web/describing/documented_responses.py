@@ -11,8 +11,8 @@ from core.lazy_dataclasses import dataclass
 from entrypoints.web.describing.documented_errors import ErrorGroup, error_groups, error_schema, meanings
 from entrypoints.web.describing.examples import answer_example
 from entrypoints.web.describing.schemas import REFERENCE, DocumentedAnswer, Schema, Schemas, answers
-from entrypoints.web.serving.answers import JSON, Error, encode
-from entrypoints.web.serving.oauth import OauthError, name_of_code
+from entrypoints.web.serving.answering.answers import JSON, Error, encode
+from entrypoints.web.serving.answering.oauth import OauthError, name_of_code
 from entrypoints.web.serving.routes import Route
 
 # The kinds of errors in the examples of SCIM (RFC 7644, 3.12).

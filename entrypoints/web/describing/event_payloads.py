@@ -29,7 +29,7 @@ from core.events.service_data import (
 )
 from entrypoints.web.describing.examples import answer_example
 from entrypoints.web.describing.schemas import Schema, Schemas
-from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.answering.answers import JSON
 
 # Beside what is always there, what an example of these has.
 _ALSO_SHOWN: Final[Mapping[type[EventData], tuple[str, ...]]] = {

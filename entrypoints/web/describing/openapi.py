@@ -19,11 +19,11 @@ from entrypoints.web.describing.documented_responses import HEADERS, Errors, res
 from entrypoints.web.describing.examples import example
 from entrypoints.web.describing.schemas import Schema, Schemas
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import JSON, AnswerStatus, Error, Media, encode
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import JSON, AnswerStatus, Error, Media, encode
+from entrypoints.web.serving.answering.documents import Document, generated_once
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import Document, generated_once
 from entrypoints.web.serving.routes import Route, Routes, is_id
 
 routes = Routes("reference", "This reference, as a page and as an OpenAPI document.")

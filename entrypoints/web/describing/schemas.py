@@ -18,7 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
 from entrypoints.web.describing.descriptions import FIELDS, SENT
-from entrypoints.web.serving.answers import AnswerStatus, Error, Media, PartialAnswer
+from entrypoints.web.serving.answering.answers import AnswerStatus, Error, Media, PartialAnswer
 from entrypoints.web.serving.routes import Route
 
 Schema: TypeAlias = dict[str, Any]

@@ -48,9 +48,25 @@ from entrypoints.logs import REQUESTS
 from entrypoints.web.input.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.input.decoding import decode_body, decode_id, decode_query, decode_word, kept_fields
 from entrypoints.web.input.multipart import MULTIPART, decode_multipart
-from entrypoints.web.serving import browsers, hosts
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.answers import (
+from entrypoints.web.serving.admission import browsers, hosts
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.admission.admitting import KEY_HEADER, explained
+from entrypoints.web.serving.admission.branding import brand_refusal
+from entrypoints.web.serving.admission.browsers import (
+    ProtectedForm,
+    SignInFirst,
+    keep_way,
+    require_form_token,
+    require_open_page,
+    sign_in_for_page,
+)
+from entrypoints.web.serving.admission.credentials import require_own_organization
+from entrypoints.web.serving.admission.hosts import PAGES, ElsewhereOnly, HostUnknown
+from entrypoints.web.serving.admission.impersonating import OwnHandOnly, StopFirst
+from entrypoints.web.serving.admission.large_bodies import LargeBodies
+from entrypoints.web.serving.admission.limit_refusals import limit_of
+from entrypoints.web.serving.admission.unfinished_bodies import NoRoomForBody, UnfinishedBodies, UnfinishedBody
+from entrypoints.web.serving.answering.answers import (
     PROTECTED_RESOURCE,
     InternalFailure,
     answered,
@@ -60,31 +76,14 @@ from entrypoints.web.serving.answers import (
     refused,
     see_other,
 )
-from entrypoints.web.serving.branding import brand_refusal
-from entrypoints.web.serving.browsers import (
-    ProtectedForm,
-    SignInFirst,
-    keep_way,
-    require_form_token,
-    require_open_page,
-    sign_in_for_page,
-)
+from entrypoints.web.serving.answering.compression import compress
+from entrypoints.web.serving.answering.headers import ResponseHeaders
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.compression import compress
-from entrypoints.web.serving.credentials import require_own_organization
-from entrypoints.web.serving.exchanges import Exchange
-from entrypoints.web.serving.headers import ResponseHeaders
-from entrypoints.web.serving.hosts import PAGES, ElsewhereOnly, HostUnknown
-from entrypoints.web.serving.impersonating import OwnHandOnly, StopFirst
-from entrypoints.web.serving.incoming import GatehouseRequest, RequestBody
-from entrypoints.web.serving.keys import KEY_HEADER, explained
-from entrypoints.web.serving.large_bodies import LargeBodies
-from entrypoints.web.serving.limit_refusals import limit_of
+from entrypoints.web.serving.exchanges import Exchange, GatehouseRequest, RequestBody
 from entrypoints.web.serving.objectives import kind_of, may_fail_outside
 from entrypoints.web.serving.paths import Paths, paths_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import FORM, RefusalPage, Route, is_id
-from entrypoints.web.serving.unfinished_bodies import NoRoomForBody, UnfinishedBodies, UnfinishedBody
 
 REQUEST_SECONDS_MAX: Final = 30.0
 RETRY_AFTER_SECONDS: Final = 5

@@ -29,7 +29,7 @@ from core.rate_limits import RateLimit
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.origins import CustomHost, Origin
 from entrypoints.installation import Installation
-from entrypoints.web.serving import languages
+from entrypoints.web.input import languages
 from entrypoints.web.serving.rate_limiting import RateLimiter
 
 if TYPE_CHECKING:

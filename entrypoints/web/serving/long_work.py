@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar, cast
 
+from entrypoints.web.serving.admission.credentials import require_scim_token
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import require_scim_token
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 
 # Of characters to parse, or of values to read: some thousand calls of functions for each thousand.
 SHORT_MAX: Final = 2_000

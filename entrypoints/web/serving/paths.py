@@ -7,8 +7,8 @@ from functools import cache
 
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
+from entrypoints.web.serving.admission.hosts import PAGES
 from entrypoints.web.serving.dialects import Dialect
-from entrypoints.web.serving.hosts import PAGES
 from entrypoints.web.serving.routes import Route
 
 

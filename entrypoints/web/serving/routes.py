@@ -43,12 +43,12 @@ from entrypoints.web.input.decoding import takes_files, takes_secret
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.input.multipart import MULTIPART
 from entrypoints.web.input.storable import unbounded_numbers
-from entrypoints.web.serving.access_policies import AccessCheck, AccessPolicy, CredentialKind
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.access_policies import AccessCheck, AccessPolicy, CredentialKind
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import SLUG_PARAMETERS, declared_policy
+from entrypoints.web.serving.admission.hosts import works_on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import SLUG_PARAMETERS, declared_policy
 from entrypoints.web.serving.dialects import Dialect
-from entrypoints.web.serving.hosts import works_on_custom_hosts
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from entrypoints import capabilities
 from entrypoints.web.describing.openapi import describe
-from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.answering.answers import encode
 from generating.operations import Operation, declared, names_of, operations_of
 from generating.shapes import Shapes, docstring, name_of, type_of
 from generating.versions import with_version

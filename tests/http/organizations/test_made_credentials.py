@@ -12,7 +12,7 @@ from core.mail.limits import MailLimit
 from core.mail.mail import BY_ORGANIZATION, MailTemplate
 from core.organizations.departures import LISTED_MAX, SEPARATOR
 from entrypoints import capabilities
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from tests.application import Answer
 from tests.secret_watch import WATCH
 from tests.world.backend import insert_key

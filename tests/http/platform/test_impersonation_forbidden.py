@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from entrypoints import capabilities
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.world.builder import PASSWORD
 from tests.world.passkeys import Keyring

@@ -13,7 +13,7 @@ from core.rate_limits import RateLimit
 from core.services.api_keys import ALSO_BY, Permission
 from entrypoints import capabilities
 from entrypoints.installation import Installation
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.application import serving_with_rate_limits
 from tests.clock import SettableClock

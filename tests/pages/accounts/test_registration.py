@@ -9,7 +9,7 @@ import pytest
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from entrypoints.installation import Installation
-from entrypoints.web.serving.languages import LANGUAGE_COOKIE
+from entrypoints.web.input.languages import LANGUAGE_COOKIE
 from tests.application import Answer, serving, with_mail_limits
 from tests.statements import alike, recorded_statements
 from tests.world.builder import EMAIL, PASSWORD

@@ -7,8 +7,8 @@ from typing import Final
 
 from entrypoints.pages.frame.rendering import Page, page
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.pages.crawl.recording import Shown
 

@@ -14,7 +14,7 @@ from core.wording import Grouped, Wording
 from entrypoints.pages.frame.languages import ENGLISH, LANGUAGES, Language, read_languages
 from entrypoints.pages.frame.po_files import PoFileMalformed, entries
 from entrypoints.pages.frame.rendering import render, templates
-from entrypoints.web.serving.languages import LANGUAGE_COOKIE, asked_for
+from entrypoints.web.input.languages import LANGUAGE_COOKIE, asked_for
 from tests.application import Client
 from tests.world.domains import DOMAIN, insert_verified
 from tests.world.visitor import FORM, LANGUAGE, Visitor, set_cookies

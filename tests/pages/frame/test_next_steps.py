@@ -29,11 +29,11 @@ from core.services.management import ServiceLimitExceeded
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.refusals import message_on_page
-from entrypoints.web.serving.answers import InternalFailure
+from entrypoints.web.serving.admission.browsers import FormRefused
+from entrypoints.web.serving.admission.credentials import declared_policy, public
+from entrypoints.web.serving.answering.answers import InternalFailure
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.browsers import FormRefused
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import declared_policy, public
 from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
 from tests.application import Client

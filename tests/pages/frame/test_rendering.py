@@ -12,8 +12,8 @@ from jinja2 import Template, UndefinedError
 
 from entrypoints.installation import Installation
 from entrypoints.pages.frame.rendering import TEMPLATES, TEMPLATES_FOLDER, Page, breakable, inline, page, prose, render
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.application import Answer, serving
 

@@ -17,7 +17,7 @@ from core.sign_in.upstream.connections.connections import ConnectionInForce
 from core.sign_in.upstream.domains import domain_routes
 from core.sign_in.upstream.domains.domain_routes import RouteInForce
 from core.sign_in.upstream.trials import enabling
-from entrypoints.web.serving.browsers import SETUP_COOKIE
+from entrypoints.web.serving.admission.browsers import SETUP_COOKIE
 from ports.database import Database
 from tests.world.setups import Setups
 

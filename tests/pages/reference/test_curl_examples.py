@@ -10,7 +10,7 @@ import pytest
 
 from entrypoints.pages.reference.examples import CREDENTIALS, curl_example, variables
 from entrypoints.web.describing.schemas import Schemas
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.routes import Route
 from tests import specimen

@@ -12,7 +12,7 @@ from core.sign_in.browser_returns import BrowserReturn
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from tests.application import serving
 from tests.shown_text import shows
 from tests.statements import alike, recorded_statements

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from entrypoints.web.describing.openapi import describe
-from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.answering.answers import encode
 from tests.application import VERSION
 from tests.web.describing.openapi_documents import BASE_URL, every_route
 

@@ -14,7 +14,7 @@ from core.events.events import EventType
 from entrypoints import capabilities
 from entrypoints.web.describing.documented_errors import CREDENTIAL_REFUSALS
 from entrypoints.web.describing.schemas import answers
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from tests.application import VERSION, Client
 from tests.declared_events import differences
 from tests.web.describing.openapi_documents import BASE_URL, component, every_route, everything_in, operation

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from entrypoints import capabilities
 from entrypoints.web.describing.surface import files, surface
+from entrypoints.web.serving.admission.credentials import public, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public, signed_in
 from entrypoints.web.serving.routes import Routes
 
 GOLDEN_FILE = Path(__file__).with_name("surface.txt")

@@ -9,8 +9,8 @@ import msgspec
 from entrypoints.web.input.decoding import (
     Query,
 )
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import Answer, ask, serving
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from entrypoints.settings import Settings
 from entrypoints.web.input.client_addresses import HOPS_MAX, client_address, is_trusted_peer
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import ask, serving
 

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.http import dump_cookie
 
 from entrypoints.web.input.cookies import cookie_of
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 
 
 def request(*headers: str) -> GatehouseRequest:

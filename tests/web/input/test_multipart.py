@@ -8,7 +8,7 @@ import pytest
 from core.errors import BadRequest
 from entrypoints.web.input.decoding import QUERY_FIELDS_MAX, decode_query, takes_files
 from entrypoints.web.input.multipart import decode_multipart
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
 from tests.multipart import BOUNDARY, part, sent
 
 

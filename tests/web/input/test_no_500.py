@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.web.input.decoding import Paged
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from ports.unit_of_work import UnitOfWork
 from tests.web.probe import PEER, ask

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from core.errors import BadRequest
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
 from entrypoints.web.input.decoding import Paged, Sliced, decode_query
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import Answer, ask, serving
 

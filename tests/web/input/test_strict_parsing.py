@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrypoints.web.input import strict_parsing
-from entrypoints.web.input.strict_parsing import HEADERS_MAX, PlainRequest, StrictConnection
+from entrypoints.web.serving.connection import strict_parsing
+from entrypoints.web.serving.connection.strict_parsing import HEADERS_MAX, PlainRequest, StrictConnection
 
 HEAD_BYTES_MAX: Final = 2**14
 HOST: Final = b"Host: id.example.com\r\n"

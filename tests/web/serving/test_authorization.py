@@ -18,7 +18,7 @@ from core.organizations.access import Capability, Operation, RequiredStanding
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.application import Answer
 from tests.sampling import drawn_of_each

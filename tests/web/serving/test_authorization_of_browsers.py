@@ -11,8 +11,8 @@ import pytest
 from core.errors import ErrorCode
 from core.organizations.access import Capability, Operation
 from core.organizations.organizations import OrganizationStatus
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.impersonating import STOP
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.admission.impersonating import STOP
 from entrypoints.web.serving.routes import Route
 from tests.application import Answer
 from tests.sampling import drawn, drawn_of_each

@@ -15,7 +15,7 @@ import pytest
 
 from core.errors import ErrorCode
 from entrypoints import capabilities
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.application import Answer
 from tests.sampling import drawn_of_each

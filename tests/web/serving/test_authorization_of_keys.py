@@ -16,7 +16,7 @@ import pytest
 from core.errors import ErrorCode
 from core.organizations.access import Capability, Operation, implied_by
 from core.organizations.organizations import OrganizationStatus
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.web.serving.test_authorization import (
     IN_ORGANIZATION,

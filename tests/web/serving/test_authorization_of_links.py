@@ -12,7 +12,7 @@ import pytest
 from core.errors import ErrorCode
 from core.organizations.setup_links import AVAILABLE
 from core.sessions import browser_sessions
-from entrypoints.web.serving import admission, browsers
+from entrypoints.web.serving.admission import admitting, browsers
 from tests.shown_text import shows
 from tests.web.serving.test_authorization import ROUTES, UNKNOWN_ID
 from tests.world.setups import Setups
@@ -20,7 +20,7 @@ from tests.world.visitor import Visitor
 from tests.world.world import World
 
 BELOW = "/app/setup/parts/"
-OF_LINKS = [route for route in ROUTES if route.who.admit is admission.admit_setup_visit]
+OF_LINKS = [route for route in ROUTES if route.who.admit is admitting.admit_setup_visit]
 OF_PARTS = [route for route in OF_LINKS if route.path.startswith(BELOW)]
 # Pages that a link for a customer of a vendor opens.
 OF_CUSTOMERS = {"mail-domains", "service-roles"}

@@ -7,8 +7,8 @@ import pytest
 
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.sessions.origins import BACKGROUND, Origin
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import PEER, ask, make_installation, serving
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.rate_limits import RateLimit
 from entrypoints import capabilities
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 
 ROUTES = capabilities.routes(is_development=True)

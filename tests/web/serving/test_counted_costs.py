@@ -14,7 +14,7 @@ from typing import Final
 
 from adapters.postgres.transaction import Transaction
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 from tests.application import Answer
 from tests.calls import counted_calls
 from tests.statements import recorded_statements

@@ -12,9 +12,9 @@ from core.errors import Unauthorized
 from core.sessions.signing_keys import KeyPair
 from core.sessions.tokens import TokenKind
 from entrypoints.installation import Installation
-from entrypoints.web.serving.admission import bearer_value
+from entrypoints.web.serving.admission.admitting import bearer_value
+from entrypoints.web.serving.admission.credentials import declared_policy, public, signed_in
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import declared_policy, public, signed_in
 from entrypoints.web.serving.routes import Routes
 from tests.clock import SettableClock
 from tests.web.probe import Answer, CountedKeyRefresh, active_key, ask, make_installation, serving, with_keys

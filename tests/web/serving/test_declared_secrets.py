@@ -15,10 +15,10 @@ import pytest
 
 from core.organizations.access import Operation
 from core.secrets import Secret
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.browsers import RECENT, SIGN_IN_AGAIN, ProtectedForm
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.admission.browsers import RECENT, SIGN_IN_AGAIN, ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_browser
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser
 from entrypoints.web.serving.routes import Routes
 from tests.clock import SettableClock
 from tests.shown_text import shows

@@ -6,10 +6,10 @@ import trio
 from quart import Response
 
 from entrypoints.installation import Installation
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import Media
+from entrypoints.web.serving.answering.documents import Document, generated_once
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.documents import Document, generated_once
 from entrypoints.web.serving.routes import Route, Routes
 from tests.web.probe import Answer, ask, serving
 

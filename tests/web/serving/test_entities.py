@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.secrets import Secret
-from entrypoints.web.serving.entities import Change, EntityMeta, Input, Record
+from entrypoints.web.serving.answering.bodies import Change, EntityMeta, Input, Record
 
 ID = UUID(int=1)
 

@@ -16,11 +16,11 @@ from core.errors import BadRequest, ErrorCode, FieldError, Refusal, ServiceUnava
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from core.secrets import Secret
-from entrypoints.web.serving.answers import encode
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import encode
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.incoming import RequestBody
+from entrypoints.web.serving.exchanges import RequestBody
 from entrypoints.web.serving.routes import Routes
 from tests.clock import SettableClock
 from tests.shown_text import shows

@@ -7,10 +7,10 @@ from quart import Response
 
 from core.errors import Forbidden
 from entrypoints.settings import Settings
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public, signed_in
+from entrypoints.web.serving.answering.answers import Media
+from entrypoints.web.serving.answering.headers import CONTENT_SECURITY_POLICY
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public, signed_in
-from entrypoints.web.serving.headers import CONTENT_SECURITY_POLICY
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import Answer, ask, serving
 

@@ -11,10 +11,10 @@ import trio
 from core.errors import ServiceUnavailable
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX, SAML_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.large_bodies import DECODED_AT_ONCE_MAX, WAIT_SECONDS_MAX, LargeBodies
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.large_bodies import DECODED_AT_ONCE_MAX, WAIT_SECONDS_MAX, LargeBodies
 from entrypoints.web.serving.routes import FORM, Route, Routes
 from tests.application import Answer, serving_with_rate_limits
 from tests.concurrency import held_by_another

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from core.errors import RateLimitExceeded
 from entrypoints import capabilities
-from entrypoints.web.serving.limit_refusals import vocabulary
+from entrypoints.web.serving.admission.limit_refusals import vocabulary
 from tests.documents import ROOT
 
 LAYERS = ("core", "entrypoints", "adapters")

@@ -12,10 +12,10 @@ from core.errors import Forbidden, Unauthorized
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind
+from entrypoints.web.serving.admission.access_policies import AccessPolicy, CredentialKind
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.rate_limiting import RateLimiter
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import ask, make_installation

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.sessions.limits import AddressNotConfirmed, ConfinedElsewhere
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.http.platform.test_impersonation_forbidden import REFUSED
 from tests.web.serving.test_authorization import ROUTES, UNKNOWN_ID

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from entrypoints import capabilities
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 
 ROUTES = {route.name: route for route in capabilities.routes(is_development=False)}
 ORGANIZATION: Final = "/app/organizations/:org_slug"

@@ -28,7 +28,7 @@ from core.secrets import Secret
 from core.webhooks.sequencing import hand_on
 from entrypoints import capabilities, main
 from entrypoints import settings as settings_of
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.clock import SettableClock
 from tests.other_postgres import other_postgres

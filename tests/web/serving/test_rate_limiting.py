@@ -21,10 +21,10 @@ from core.sessions.signing_keys import KeyPair
 from core.sessions.tokens import TokenKind
 from entrypoints.settings import Settings
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import public, signed_in
+from entrypoints.web.serving.admission.limit_refusals import limit_of
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public, signed_in
-from entrypoints.web.serving.limit_refusals import limit_of
 from entrypoints.web.serving.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import PEER, active_key, ask, make_installation, serving, with_keys

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import BadRequestKeyError
 
-from entrypoints.web.serving.incoming import RequestHeaders
+from entrypoints.web.serving.exchanges import RequestHeaders
 
 PEER = "192.0.2.1"
 NAMES = ("accept", "x-number", "remote-addr")

@@ -15,9 +15,9 @@ from core.rate_limits import RateLimit
 from entrypoints import capabilities
 from entrypoints.settings import Settings
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.rate_limiting import RateLimiter
 from entrypoints.web.serving.routes import Routes
 from tests.application import Client

@@ -12,10 +12,10 @@ from core.errors import Conflict
 from core.rate_limits import RateLimit
 from entrypoints import capabilities
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.admission.credentials import public, signed_in
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public, signed_in
 from entrypoints.web.serving.routes import Route, Routes
 from tests.web.probe import ask, make_installation, serving
 

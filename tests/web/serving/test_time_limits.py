@@ -6,10 +6,10 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.application import REQUEST_SECONDS_MAX, RETRY_AFTER_SECONDS
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.incoming import BODY_SECONDS_MAX
+from entrypoints.web.serving.exchanges import BODY_SECONDS_MAX
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import ask, serving
 

@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 from adapters.tracing.spans import SamplingTracer
 from core.errors import ServiceUnavailable
 from entrypoints.settings import Settings, load
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from entrypoints.web.serving.traced import TracedApplication
 from ports.tracing import SpanKind

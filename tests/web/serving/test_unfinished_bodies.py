@@ -15,17 +15,17 @@ from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from entrypoints.server import FLOOD_ENDS_SECONDS, RETURNED_AGAIN_SECONDS_MIN, Server, listen
 from entrypoints.setting_kinds import Bind
-from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.floods import Flood
-from entrypoints.web.serving.routes import Routes
-from entrypoints.web.serving.unfinished_bodies import (
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.admission.unfinished_bodies import (
     BYTES_MAX,
     FLOOD_BYTES_MIN,
     UNCOUNTED_BYTES_MAX,
     UNCOUNTED_OF_LARGE_BYTES_MAX,
+    Flood,
     UnfinishedBodies,
 )
+from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.routes import Routes
 from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving
 from tests.web.serving.connections.wires import Note, routes, running

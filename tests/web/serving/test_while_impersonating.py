@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from core.organizations.access import Operation, WhileImpersonating
 from core.services.services import ServiceFields
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.application import Answer
 from tests.http.services.test_security_profile import KEYS as JWKS

@@ -29,7 +29,7 @@ from msgspec import inspect
 
 from core.limits import BODY_BYTES_MAX
 from core.services.api_keys import Permission
-from entrypoints.web.serving.access_policies import CredentialKind
+from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import FORM, Route
 from tests.application import Answer
 from tests.documents import ROOT

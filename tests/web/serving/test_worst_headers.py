@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 import werkzeug.http
 
-from entrypoints.web.serving.access_policies import CredentialKind
-from entrypoints.web.serving.incoming import ACCEPT_CHARACTERS_MAX
+from entrypoints.web.serving.admission.access_policies import CredentialKind
+from entrypoints.web.serving.exchanges import ACCEPT_CHARACTERS_MAX
 from tests.warming import warm_up
 from tests.web.serving.test_authorization import ROUTES
 from tests.web.serving.test_worst_bodies import GATE_ONE_IN, Senders, Watch

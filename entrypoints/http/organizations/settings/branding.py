@@ -12,9 +12,9 @@ from core.organizations.settings import branding
 from core.organizations.settings.branding import BrandedOrganization, Branding, BrandingChanges, BrandingUnknown
 from core.organizations.settings.pictures import Picture, PictureKind, parse_data_url, picture_path
 from entrypoints.shared.organizations.pictures import rebuilt
+from entrypoints.web.serving.admission.credentials import in_organization, public
+from entrypoints.web.serving.answering.bodies import Change, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization, public
-from entrypoints.web.serving.entities import Change, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

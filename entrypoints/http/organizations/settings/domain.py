@@ -11,9 +11,9 @@ from core.organizations.settings.domain import (
     DomainUnset,
     DomainVerifiedElsewhere,
 )
-from entrypoints.web.serving import hosts
+from entrypoints.web.serving.admission import hosts
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

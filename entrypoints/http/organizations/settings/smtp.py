@@ -10,9 +10,9 @@ from core.organizations.settings.smtp import PORT_MAX, MailServerSettings, MailS
 from core.secrets import Secret
 from entrypoints.shared.organizations.mail_server_tests import send_test
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Input
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Input
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -8,10 +8,10 @@ from quart import Response
 from core.errors import NotFound
 from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission import hosts
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 TEXT: Final = "text/plain"

@@ -52,11 +52,11 @@ from entrypoints.pages.organizations.settings.branding_preview import (
 )
 from entrypoints.shared.organizations.pictures import rebuilt
 from entrypoints.web.input.decoding import Query, number_of
-from entrypoints.web.serving.answers import Media
-from entrypoints.web.serving.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.credentials import in_console, public
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console, public
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("branding", "How pages and mails of an organization look.")

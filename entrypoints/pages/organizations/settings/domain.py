@@ -32,11 +32,11 @@ from entrypoints.pages.organizations.setup import (
     steps_of_page,
 )
 from entrypoints.pages.organizations.setup import opened as opened_by_link
-from entrypoints.web.serving import hosts
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission import hosts
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.credentials import holding_setup_link, in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

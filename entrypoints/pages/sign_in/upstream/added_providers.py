@@ -9,8 +9,8 @@ from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.sign_in.upstream import providers
 from entrypoints.pages.sign_in.upstream.providers import BEGINNING, RETURNING, OpenIdCallbackQuery, ProviderQuery
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
 from entrypoints.web.serving.routes import Routes
 
 

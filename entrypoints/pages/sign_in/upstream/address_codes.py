@@ -23,10 +23,10 @@ from entrypoints.pages.sign_in.upstream.providers import (
     repeatable,
 )
 from entrypoints.shared.sessions.token_answers import transact_counted
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 
 routes = sign_in_pages()
 

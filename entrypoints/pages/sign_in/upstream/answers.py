@@ -26,7 +26,7 @@ from entrypoints.pages.frame.redirects import leading_page, posting_page
 from entrypoints.pages.sign_in.upstream.providers import DECLINED, OpenIdCallbackQuery, SignInDeclined
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description, request_to
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 

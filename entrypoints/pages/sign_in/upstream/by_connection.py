@@ -35,11 +35,11 @@ from entrypoints.pages.sign_in.upstream.providers import (
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)

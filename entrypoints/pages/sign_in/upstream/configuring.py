@@ -75,9 +75,9 @@ from entrypoints.pages.sign_in.upstream.trials.trials import leave
 from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.shared.sign_in.upstream.saml_connections import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
-from entrypoints.web.serving.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
+from entrypoints.web.serving.admission.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import holding_setup_link, in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -41,12 +41,12 @@ from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.pages.sign_in import conclusion, mailed_links
 from entrypoints.shared.sessions.token_answers import CustomerName, transact_counted
 from entrypoints.web.input.decoding import Query
-from entrypoints.web.serving import browsers
-from entrypoints.web.serving.answers import see_other
-from entrypoints.web.serving.browsers import SIGN_IN
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.browsers import SIGN_IN
+from entrypoints.web.serving.admission.credentials import in_browser_or_not
+from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not
-from entrypoints.web.serving.hosts import on_custom_hosts
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)

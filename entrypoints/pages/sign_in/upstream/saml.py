@@ -32,9 +32,9 @@ from entrypoints.pages.sign_in.upstream.answers import expected_of, read_answer,
 from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete, repeatable
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving.admission import browsers
+from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_browser_or_not, public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream sign-in", "Signing in by an organization's own identity provider.", protocol_refusal_page)

@@ -8,9 +8,8 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from entrypoints.server import KEEP_ALIVE_SECONDS
-from entrypoints.web.serving.connections import HEAD_SECONDS_MAX, LINGER_SECONDS_MAX, SEND_SECONDS_MAX
-from entrypoints.web.serving.exchanges import RESPONSE_SECONDS_MAX
-from entrypoints.web.serving.incoming import BODY_SECONDS_MAX
+from entrypoints.web.serving.connection.connections import HEAD_SECONDS_MAX, LINGER_SECONDS_MAX, SEND_SECONDS_MAX
+from entrypoints.web.serving.exchanges import BODY_SECONDS_MAX, RESPONSE_SECONDS_MAX
 from tests.web.serving.connections.wires import GOOD, LARGE_BYTES, Running, request
 
 

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from core.limits import BODY_BYTES_MAX
-from entrypoints.web.serving.connections import LINGER_SECONDS_MAX
+from entrypoints.web.serving.connection.connections import LINGER_SECONDS_MAX
 from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving
 from tests.web.serving.connections.wires import GOOD, Running, Slow, assert_envelope, request, running

@@ -16,10 +16,10 @@ from trio.testing import MockClock
 from entrypoints import server as servers
 from entrypoints.server import ACCEPTED_IN_A_ROW_MAX, FULL_SECONDS_MAX
 from entrypoints.settings import Settings
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
-from entrypoints.web.serving.open_connections import IDLE_SECONDS_MIN
+from entrypoints.web.serving.connection.open_connections import IDLE_SECONDS_MIN
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import make_installation, serving
 from tests.web.serving.connections.wires import (

@@ -10,9 +10,9 @@ from quart import Response
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from entrypoints.server import CLIENTS_LEAVE_SECONDS, LAST_REQUESTS_SECONDS
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.web.probe import serving
 from tests.web.serving.connections.wires import GOOD, LARGE_BYTES, Running, Slow, request, routes, running

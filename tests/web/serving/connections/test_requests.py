@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrypoints.web.input.strict_parsing import HEADERS_MAX
+from entrypoints.web.serving.connection.strict_parsing import HEADERS_MAX
 from tests.web.serving.connections.wires import GOOD, Running, assert_envelope, request
 
 

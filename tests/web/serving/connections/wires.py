@@ -16,10 +16,10 @@ from structlog.testing import capture_logs
 from core.errors import Forbidden
 from entrypoints.server import Server, listen
 from entrypoints.setting_kinds import Bind
-from entrypoints.web.serving.answers import Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import Media
 from entrypoints.web.serving.application import Application
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 from tests.waiting import WAIT_SECONDS_MAX
 from tests.web.probe import serving

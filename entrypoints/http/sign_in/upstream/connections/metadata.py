@@ -10,9 +10,9 @@ from core.sign_in.upstream import by_connection
 from core.sign_in.upstream.by_connection import ConnectionClosed
 from entrypoints.http.sign_in.upstream.connections import upstream_providers
 from entrypoints.shared.sign_in.upstream.saml_connections import own_metadata
-from entrypoints.web.serving.answers import EXAMPLE_URL, Media
+from entrypoints.web.serving.admission.credentials import public
+from entrypoints.web.serving.answering.answers import EXAMPLE_URL, Media
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream connections", upstream_providers.routes.description)

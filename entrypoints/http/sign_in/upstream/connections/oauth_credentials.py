@@ -6,8 +6,8 @@ from core.sign_in.upstream.connections import oauth_credentials
 from core.sign_in.upstream.connections.oauth_credentials import CredentialsUnset, OwnCredentials
 from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -24,9 +24,9 @@ from entrypoints.shared.sign_in.upstream.saml_connections import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import ConnectionTested, as_answer, described, tested
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Input, Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Input, Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

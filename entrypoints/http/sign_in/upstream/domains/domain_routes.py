@@ -12,9 +12,9 @@ from core.sign_in.upstream.domains.domain_routes import DomainRoute, DomainRoute
 from core.sign_in.upstream.revocation import moves
 from core.sign_in.upstream.revocation.moves import MoveEffects
 from entrypoints.web.input.decoding import Query
+from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_organization
-from entrypoints.web.serving.entities import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

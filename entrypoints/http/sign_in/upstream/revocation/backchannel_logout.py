@@ -11,8 +11,8 @@ from core.sign_in.upstream.revocation import backchannel_logout
 from core.sign_in.upstream.revocation.backchannel_logout import LogoutIssuer, LogoutToken, LogoutTokenRefused
 from entrypoints.http.sign_in.upstream.connections import upstream_providers
 from entrypoints.shared.sign_in.upstream.keys_of_issuers import verified_by_issuer
+from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import public
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream connections", upstream_providers.routes.description)

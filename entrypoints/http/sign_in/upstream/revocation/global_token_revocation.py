@@ -13,10 +13,10 @@ from entrypoints.http.sign_in.upstream.connections import upstream_providers
 from entrypoints.shared.sign_in.upstream.keys_of_issuers import verified_by_issuer
 from entrypoints.shared.sign_in.upstream.own_addresses import revocation_address
 from entrypoints.web.input.decoding import decode_body
-from entrypoints.web.serving.admission import provider_token
-from entrypoints.web.serving.answers import JSON
+from entrypoints.web.serving.admission.admitting import provider_token
+from entrypoints.web.serving.admission.credentials import signed_by_connection
+from entrypoints.web.serving.answering.answers import JSON
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import signed_by_connection
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("upstream connections", upstream_providers.routes.description)

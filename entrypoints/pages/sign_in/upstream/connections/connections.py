@@ -45,9 +45,9 @@ from entrypoints.pages.sign_in.upstream.connections.connection_steps import Step
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.saml_connections import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
-from entrypoints.web.serving.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

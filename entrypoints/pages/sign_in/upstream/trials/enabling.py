@@ -15,8 +15,8 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream.connections.connection_fields import seen_at
 from entrypoints.pages.sign_in.upstream.connections.connections import CONNECTION, SeenForm
+from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()

@@ -31,7 +31,7 @@ from entrypoints.pages.sign_in.upstream.answers import (
 )
 from entrypoints.pages.sign_in.upstream.connections.failures import problem_of_refusal
 from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 
 # The pages of a setup link for connections.

@@ -29,9 +29,9 @@ from entrypoints.pages.sign_in.upstream.connections.connections import CONNECTIO
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description
-from entrypoints.web.serving.answers import see_other
+from entrypoints.web.serving.admission.credentials import in_console
+from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.credentials import in_console
 from entrypoints.web.serving.routes import Routes
 
 if TYPE_CHECKING:

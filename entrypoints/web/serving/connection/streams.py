@@ -16,8 +16,12 @@ from hypercorn.protocol.h11 import STREAM_ID
 from hypercorn.typing import ASGIReceiveEvent, ASGISendEvent
 from hypercorn.utils import suppress_body
 
+from entrypoints.web.serving.admission.unfinished_bodies import (
+    UNCOUNTED_OF_LARGE_BYTES_MAX,
+    NoRoomForBody,
+    UnfinishedBody,
+)
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.unfinished_bodies import UNCOUNTED_OF_LARGE_BYTES_MAX, NoRoomForBody, UnfinishedBody
 
 # More of a body is not read before the application has taken what has arrived. With the piece of 16 KiB that passes it,
 # that is what `unfinished_bodies.py` does not count of a large body, which needs no room of strangers to be verified.

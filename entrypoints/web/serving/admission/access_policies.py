@@ -11,7 +11,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.key_callers import is_open_to_keys
 from core.services.api_keys import Permission
-from entrypoints.web.serving import browsers
+from entrypoints.web.serving.admission import browsers
 from entrypoints.web.serving.calls import Call
 
 

@@ -1,35 +1,45 @@
-"""Bodies and answers that have the fields of an entity: they name its dataclass, and no field stands twice.
-
-    class ServiceRecord(Record, of=Service, without=("updated_at",)):
-        \"\"\"A service.\"\"\"
-
-What such a class declares itself comes after the fields of the entity, or replaces the one of the same name. In a
-record, `organization_id` is `org_id`.
-
-So a new field of services is three lines: one of `ServiceFields` in `core/services/services.py`, with its default
-(`Service` has the fields that no organization sets); `ALTER TABLE services ADD COLUMN …` in a new migration; and its
-description in `entrypoints/web/describing/`, with `sent="…"` for what only a caller who sends it has to know.
-Statements name the columns by `adapters/postgres/driver/columns.py`.
-
-A dataclass cannot say the bounds of a number. They are constants beside the rule in `core/`, and the field stands once
-more in the bodies: `price_cents: Annotated[int, msgspec.Meta(ge=0, le=PRICE_CENTS_MAX)]`
-(`entrypoints/http/services/plans.py`). The refusal and the schema name the bounds; a form takes text, and checks it
-against the same constant.
-"""
+"""The bodies of requests and answers, and how they derive from entities."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from core.errors import BadRequest
 from core.secrets import Secret
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+class DocumentBody(msgspec.Struct, kw_only=True):
+    """A body with one field, the text of a document, which may be sent as it is with one of these media types."""
+
+    documents: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Return the body of a document; raise `BadRequest` when it is no text in UTF-8."""
+        [field] = cls.__struct_fields__
+        try:
+            return msgspec.convert({field: data.decode("utf-8-sig")}, cls)
+        except UnicodeDecodeError:
+            raise BadRequest.of_field(field, "This is not text in UTF-8.") from None
+
+
+class Empty(msgspec.Struct, kw_only=True):
+    """The request succeeded."""
+
+
+class Message(msgspec.Struct, kw_only=True):
+    """What was done, in words for people."""
+
+    message: str
+
 
 Entity = TypeVar("Entity", bound="DataclassInstance")
 

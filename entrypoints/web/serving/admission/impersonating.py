@@ -13,7 +13,7 @@ from core.errors import Forbidden
 from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserCookie
 from entrypoints.web.input.cookies import cookie_of
-from entrypoints.web.serving.browsers import IMPERSONATION_COOKIE, cookie_name
+from entrypoints.web.serving.admission.browsers import IMPERSONATION_COOKIE, cookie_name
 from entrypoints.web.serving.calls import Call
 
 # The form of every page in such a session, and of the page that says that it has ended.

@@ -12,9 +12,9 @@ from quart import Response
 
 from core.lazy_dataclasses import dataclass
 from entrypoints.installation import Installation
+from entrypoints.web.serving.answering.compression import accepts_gzip
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.compression import accepts_gzip
-from entrypoints.web.serving.incoming import GatehouseRequest
+from entrypoints.web.serving.exchanges import GatehouseRequest
 from entrypoints.web.serving.routes import Route
 
 MARK_CHARACTERS: Final = 16

@@ -8,8 +8,8 @@ from typing import Any, Final
 from core.openid import dpop
 from core.openid.dpop import DpopProof
 from core.openid.refusals import ProofInvalid, ProofUnauthorized
+from entrypoints.web.serving.admission.hosts import issuer_of
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.hosts import issuer_of
 
 HEADER: Final = "DPoP"
 

@@ -36,9 +36,9 @@ from hypercorn.typing import ConnectionState
 from quart.utils import encode_headers
 
 from core.wording import Wording
-from entrypoints.web.input.strict_parsing import HEADERS_MAX, PlainRequest, StrictConnection
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.streams import Stream
+from entrypoints.web.serving.connection.streams import Stream
+from entrypoints.web.serving.connection.strict_parsing import HEADERS_MAX, PlainRequest, StrictConnection
 
 # A client that reads slowly keeps its copy for a minute, and there may be thousands.
 COPIED_BYTES_MAX: Final = 2**16

@@ -1,18 +1,36 @@
-"""Bodies that have arrived in part: how much of them a process keeps, shared among their senders.
-
-A body that arrives together with its headers, as nearly every one does, does not count, nor do the first 2 KiB of any
-body: a few hundred bodies from a few networks fill the memory, and must not stop people who sign in or request a token.
-One half of the memory is for senders whose credential is not verified, by their networks; the other half is for large
-bodies, by the credential that `large_bodies.py` has verified. A sender may have as much as is free then.
-"""
+"""Bodies that have arrived in part: how much of them a process keeps, shared among their senders."""
 
 from __future__ import annotations
 
 from typing import Final
 
+import trio
+
 from core.errors import ServiceUnavailable
 from core.limits import BODY_BYTES_MAX
-from entrypoints.web.serving.floods import Flood
+
+
+class Flood:
+    """What rises and falls: a flood is at least so much, and over when a quarter of it is left."""
+
+    def __init__(self, *, least: int) -> None:
+        self._least = least
+        self._peak = 0
+        self._is_over = trio.Event()
+
+    def note(self, number: int) -> None:
+        """Note how much there is now."""
+        if number > self._peak:
+            self._peak = number
+        elif self._peak >= self._least and number <= self._peak // 4:
+            self._peak = number
+            self._is_over.set()
+
+    async def is_over(self) -> None:
+        """Wait for the end of the next flood."""
+        await self._is_over.wait()
+        self._is_over = trio.Event()
+
 
 BYTES_MAX: Final = 32 * 2**20
 # Of each body: more than a form or a request for a token has.

@@ -28,7 +28,7 @@ from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving import hosts, pressed_forms
+from entrypoints.web.serving.admission import hosts, pressed_forms
 from entrypoints.web.serving.calls import Call
 
 SESSION_COOKIE: Final = "gatehouse_session"
@@ -55,7 +55,6 @@ HOME: Final = "/app"
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 SIGN_OUT: Final = "/app/sign-out"
-
 # What browsers, also older ones, send with a page that they load in advance.
 _PURPOSES: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 # `none` is a request that the user made without any site, such as reloading a page.

@@ -21,7 +21,7 @@ from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
 
 from entrypoints.web.serving.application import Application
-from entrypoints.web.serving.protocols import Protocol
+from entrypoints.web.serving.connection.protocols import Protocol
 
 # At most the maximal length of headers at a time, so that longer headers are refused however they arrive.
 RECEIVE_BYTES_MAX: Final = 2**14
@@ -35,9 +35,7 @@ HEAD_SECONDS_MAX: Final = 20.0
 # How long to keep reading after the last response: a connection that is closed while bytes arrive is reset, and the
 # reset may overtake the response (RFC 9112, 9.6).
 LINGER_SECONDS_MAX: Final = 2.0
-
 _DISCONNECTED: Final = (OSError, trio.ClosedResourceError)
-
 log = structlog.get_logger(__name__)
 
 

@@ -23,14 +23,12 @@ from core.hosts import under
 from core.organizations.settings import domain
 from core.sessions.origins import CustomHost
 from entrypoints.settings import Settings
-from entrypoints.web.serving.branding import brand_pages
+from entrypoints.web.serving.admission.branding import brand_pages
 from entrypoints.web.serving.calls import Call
 
 NAME_CHARACTERS_MAX: Final = 253
 # Where the pages for people are.
 PAGES: Final = "/app/"
-
-
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 

@@ -22,9 +22,8 @@ from core.openid.refusals import (
     WayUnauthorized,
 )
 from core.tables import PartialTable
-from entrypoints.web.serving.answers import JSON, dpop_challenge, encode
+from entrypoints.web.serving.answering.answers import JSON, dpop_challenge, encode, help_links
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.help_links import help_links
 
 NONCE_HEADER: Final = "DPoP-Nonce"
 _SERVER_ERROR_MIN: Final = 500

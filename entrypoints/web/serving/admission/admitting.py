@@ -1,35 +1,113 @@
-"""What a request proves its caller by, and whether that is valid: a token, a key, the session of a browser.
-
-Which of them a route takes is declared by the decorators in `credentials.py`.
-"""
+"""What a request proves its caller by, and whether that is valid: a token, a key, the session of a browser."""
 
 from __future__ import annotations
 
-from typing import Final, cast
+from collections.abc import Mapping
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
 
 from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
+from core.hosts import under
 from core.openid.refusals import TokenBound
 from core.organizations import key_callers
-from core.organizations.key_callers import KeyOpensNothingHere
+from core.organizations.key_callers import KeyOpensNothingHere, OrganizationKeyInvalid
 from core.organizations.link_callers import SetupVisit
+from core.organizations.settings import domain
 from core.rate_limits import RateLimit
 from core.scim import tokens as scim_tokens
 from core.scim.tokens import ScimTokenInvalid
 from core.services import api_keys
 from core.services.api_keys import ApiKeyInvalid
-from core.sessions.tokens import TokenKind
+from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 from core.sign_in.upstream.revocation.global_token_revocation import RevocationUnauthorized
 from entrypoints.web.input.decoding import decode_query
-from entrypoints.web.serving import browsers, dpop, impersonating
-from entrypoints.web.serving.browsers import SignInFirst
+from entrypoints.web.serving.admission import browsers, dpop, impersonating
+from entrypoints.web.serving.admission.access_policies import Admission, CredentialKind
+from entrypoints.web.serving.admission.browsers import SignInFirst
+from entrypoints.web.serving.admission.hosts import host_name
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.keys import KEY_HEADER
-from entrypoints.web.serving.verified_tokens import verified_access_token, verified_token
+
+KEY_HEADER: Final = "X-Api-Key"
+# At routes that take these, the key of an organization is no credential.
+_OTHERS: Final = frozenset({CredentialKind.ACCESS_TOKEN, CredentialKind.API_KEY, CredentialKind.SCIM_TOKEN})
+
+
+def or_key(admit: Admission) -> Admission:
+    """Return an admission that takes a key of an organization too, in a request without an `Authorization` header.
+
+    In that header it takes the access token that a workload got for a key. It also does so where no key may call: then
+    `access.authorize` refuses.
+    """
+
+    async def admit_or_key(call: Call) -> None:
+        key = call.request.headers.get(KEY_HEADER)
+        if key is None or "Authorization" in call.request.headers:
+            call.takes_key = True
+            await admit(call)
+            return
+        _present(call, key)
+
+    return admit_or_key
+
+
+async def explained(call: Call, kind: CredentialKind, refusal: Unauthorized) -> Unauthorized:
+    """Return the refusal of a request, or what tells the holder of a valid key that no key opens the route."""
+    key = call.request.headers.get(KEY_HEADER)
+    is_used = call.organization_credential is not None or "Authorization" in call.request.headers
+    if key is None or is_used or kind not in _OTHERS or not key_callers.presented(key).prefix:
+        return refusal
+    _present(call, key)
+    try:
+        await call.read(key_callers.require_none)
+    except KeyOpensNothingHere as closed:
+        return closed
+    except OrganizationKeyInvalid:
+        pass
+    return refusal
+
+
+def _present(call: Call, key: str) -> None:
+    call.organization_credential = key_callers.presented(key)
+    call.limit_key(call.organization_credential.token_hash, RateLimit.ORGANIZATION_KEY)
+
+
+async def verified_access_token(call: Call, token: str) -> Mapping[str, Any]:
+    """Return the claims of an access token; raise `TokenExpired` or `TokenInvalid`.
+
+    Under the base URL, a token that was issued under the custom domain of an organization counts for that organization.
+    """
+    try:
+        return await verified_token(call, token, TokenKind.ACCESS, host=call.host_name)
+    except IssuedElsewhere as elsewhere:
+        if call.custom_host is not None or not await _is_of_custom_host(call, elsewhere.claims):
+            raise
+        return elsewhere.claims
+
+
+async def verified_token(call: Call, token: str, kind: TokenKind, *, host: str | None = None) -> Mapping[str, Any]:
+    """Return the claims of a token that was issued under a custom host, or under the base URL for None."""
+    installation = call.installation
+    try:
+        return installation.tokens.verify(token, kind=kind, now=installation.clock(), host=host)
+    except SigningKeyUnknown:
+        # Another replica may have rotated the keys a moment ago.
+        await installation.key_refresh.catch_up()
+        return installation.tokens.verify(token, kind=kind, now=installation.clock(), host=host)
+
+
+async def _is_of_custom_host(call: Call, claims: Mapping[str, Any]) -> bool:
+    """Return whether the issuer is a custom domain that is in force, of the organization that the token names."""
+    issuer: str = claims["iss"]
+    host = await call.read(domain.host, host_name(urlsplit(issuer).netloc))
+    if host is None or issuer != under(host.name, call.installation.settings.base_url):
+        return False
+    return claims.get("org") == host.organization_slug
+
 
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"

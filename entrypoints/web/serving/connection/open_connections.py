@@ -13,7 +13,7 @@ from typing import Final
 
 import trio
 
-from entrypoints.web.serving.connections import ClientConnection
+from entrypoints.web.serving.connection.connections import ClientConnection
 
 # A browser opens six, and a building behind one address some hundreds; a process answers far fewer at a time.
 CONNECTIONS_OF_A_CLIENT_MAX: Final = 256

@@ -1,12 +1,11 @@
-"""Responses: the HTTP form of what a handler returns or raises.
-
-A response without a body is `quart.Response(b"")`: without the argument, Quart needs asyncio and fails under Trio.
-"""
+"""Responses: the HTTP form of what a handler returns or raises."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
+from functools import cache
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -36,8 +35,21 @@ from core.sign_in.customer_choices import CustomerRequired
 from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.help_links import help_links
 from entrypoints.web.serving.routes import Route
+
+ERROR_PAGES: Final = "/docs/errors"
+
+
+@cache
+def help_links(base_url: str) -> Mapping[ErrorCode, str]:
+    """Return the `Link` header of a refusal with each code; made once, because refusals come in bursts."""
+    return {code: f'<{base_url}{error_page(code)}>; rel="help"' for code in ErrorCode}
+
+
+def error_page(code: ErrorCode) -> str:
+    """Return the path of the page that explains an error code."""
+    return f"{ERROR_PAGES}/{code.name}"
+
 
 JSON: Final = "application/json"
 HTML: Final = "text/html"
@@ -54,8 +66,6 @@ CHALLENGES: Final = PartialTable(
         ErrorCode.JWT_ERROR: 'Bearer error="invalid_token"',
     }
 )
-
-
 # Where an API is described (RFC 9728); ours is named in its challenges.
 PROTECTED_RESOURCE: Final = "/.well-known/oauth-protected-resource"
 # The base URL of examples.

@@ -16,7 +16,7 @@ from quart import Response
 from quart.wrappers import Request
 from quart.wrappers.response import DataBody
 
-from entrypoints.web.serving.answers import HTML
+from entrypoints.web.serving.answering.answers import HTML
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Route
 

@@ -39,13 +39,12 @@ from core.services import api_keys
 from core.services.api_keys import Permission
 from core.sessions import callers
 from core.sessions.origins import CustomHost
-from entrypoints.web.serving import admission
-from entrypoints.web.serving.access_policies import AccessPolicy, CredentialKind, RefusalObserver
+from entrypoints.web.serving.admission import admitting
+from entrypoints.web.serving.admission.access_policies import AccessPolicy, CredentialKind, RefusalObserver
+from entrypoints.web.serving.admission.admitting import or_key
 from entrypoints.web.serving.calls import Call
-from entrypoints.web.serving.keys import or_key
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-
 # The names of the path parameters of the organization and of the service.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 SERVICE_PARAMETER: Final = "service_slug"
@@ -53,7 +52,7 @@ SERVICE_PARAMETER: Final = "service_slug"
 
 def public(handler: Handler) -> Handler:
     """Let every caller in, with or without a credential."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_caller))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_every_caller))
 
 
 def presenting_client(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
@@ -62,7 +61,7 @@ def presenting_client(when_refused: RefusalObserver) -> Callable[[Handler], Hand
     def declare(handler: Handler) -> Handler:
         return _declared(
             handler,
-            AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_caller, when_refused=when_refused),
+            AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_every_caller, when_refused=when_refused),
         )
 
     return declare
@@ -73,7 +72,7 @@ def holding_setup_link(handler: Handler) -> Handler:
 
     The use case decides it with `access.authorize`; without a valid cookie it raises `SetupLinkDead`.
     """
-    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_setup_visit))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_setup_visit))
 
 
 def signed_in(handler: Handler) -> Handler:
@@ -81,7 +80,7 @@ def signed_in(handler: Handler) -> Handler:
     return _declared(
         handler,
         AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN, admit=admission.admit_access_token, before_refusing=_require_live_session
+            kind=CredentialKind.ACCESS_TOKEN, admit=admitting.admit_access_token, before_refusing=_require_live_session
         ),
     )
 
@@ -92,7 +91,7 @@ def signed_in_or_in_form(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=admission.admit_access_token_or_form,
+            admit=admitting.admit_access_token_or_form,
             before_refusing=_require_live_session,
         ),
     )
@@ -102,7 +101,7 @@ def in_browser(handler: Handler) -> Handler:
     """Require a browser session: `call.browser`; without one the answer leads to the sign-in and back."""
     return _declared(
         handler,
-        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admission.admit_browser, has_protected_forms=True),
+        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admitting.admit_browser, has_protected_forms=True),
     )
 
 
@@ -112,7 +111,7 @@ def in_browser_in_person(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.BROWSER_SESSION,
-            admit=admission.admit_browser,
+            admit=admitting.admit_browser,
             is_in_person=True,
             has_protected_forms=True,
         ),
@@ -123,14 +122,14 @@ def in_own_browser(handler: Handler) -> Handler:
     """Require a browser session; `call.browser` is the browser's own session, also while it acts as another user."""
     return _declared(
         handler,
-        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admission.admit_own_browser, has_protected_forms=True),
+        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admitting.admit_own_browser, has_protected_forms=True),
     )
 
 
 def in_browser_or_not(handler: Handler) -> Handler:
     """Let every browser in; `call.browser` is its session, or None."""
     return _declared(
-        handler, AccessPolicy(kind=CredentialKind.NONE, admit=admission.admit_every_browser, has_protected_forms=True)
+        handler, AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_every_browser, has_protected_forms=True)
     )
 
 
@@ -140,7 +139,7 @@ def signed_in_or_browser(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=admission.admit_access_token_or_browser,
+            admit=admitting.admit_access_token_or_browser,
             before_refusing=_require_live_session,
             takes_browser=True,
         ),
@@ -153,7 +152,7 @@ def in_person(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=admission.admit_access_token,
+            admit=admitting.admit_access_token,
             before_refusing=_require_person,
             is_in_person=True,
         ),
@@ -169,7 +168,7 @@ def account_wide(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
-            admit=admission.admit_access_token,
+            admit=admitting.admit_access_token,
             before_refusing=_require_whole_account,
             is_in_person=True,
             is_account_wide=True,
@@ -189,7 +188,7 @@ def in_organization(operation: Operation, *, or_browser: bool = False) -> Callab
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=or_key(admission.admit_access_token_or_browser if or_browser else admission.admit_access_token),
+                admit=or_key(admitting.admit_access_token_or_browser if or_browser else admitting.admit_access_token),
                 before_refusing=_requiring(operation),
                 operation=operation,
                 takes_browser=or_browser,
@@ -210,7 +209,7 @@ def in_console(operation: Operation) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.BROWSER_SESSION,
-                admit=admission.admit_browser,
+                admit=admitting.admit_browser,
                 before_refusing=_requiring(operation),
                 operation=operation,
                 has_protected_forms=True,
@@ -232,7 +231,7 @@ def on_service(operation: Operation, *, or_support: bool = False) -> Callable[[H
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=or_key(admission.admit_access_token),
+                admit=or_key(admitting.admit_access_token),
                 before_refusing=_requiring_reader(operation) if or_support else _requiring_on_service(operation),
                 operation=operation,
                 is_on_service=True,
@@ -254,7 +253,7 @@ def on_service_in_console(operation: Operation) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.BROWSER_SESSION,
-                admit=admission.admit_browser,
+                admit=admitting.admit_browser,
                 before_refusing=_requiring_on_service(operation),
                 operation=operation,
                 is_on_service=True,
@@ -302,7 +301,7 @@ def service_key(permission: Permission) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.API_KEY,
-                admit=admission.admit_api_key,
+                admit=admitting.admit_api_key,
                 before_refusing=require_permission,
                 permission=permission,
             ),
@@ -319,7 +318,7 @@ def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.SCIM_TOKEN,
-                admit=admission.admit_scim_token,
+                admit=admitting.admit_scim_token,
                 before_refusing=require_scim_token,
                 when_refused=when_refused,
             ),
@@ -330,7 +329,7 @@ def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
 
 def awaiting_second_factor(handler: Handler) -> Handler:
     """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=admission.admit_pre_auth_bearer))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=admitting.admit_pre_auth_bearer))
 
 
 def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
@@ -338,7 +337,7 @@ def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
 
     def declare(handler: Handler) -> Handler:
         return _declared(
-            handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=admission.admit_signature, signed_body=body)
+            handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=admitting.admit_signature, signed_body=body)
         )
 
     return declare
@@ -350,7 +349,7 @@ def signed_by_connection(body: Any) -> Callable[[Handler], Handler]:
     def declare(handler: Handler) -> Handler:
         return _declared(
             handler,
-            AccessPolicy(kind=CredentialKind.PROVIDER_TOKEN, admit=admission.admit_provider_token, signed_body=body),
+            AccessPolicy(kind=CredentialKind.PROVIDER_TOKEN, admit=admitting.admit_provider_token, signed_body=body),
         )
 
     return declare
@@ -412,7 +411,7 @@ def _governing(kind: CredentialKind, *, helps_users: bool) -> AccessPolicy:
     is_in_browser = kind is CredentialKind.BROWSER_SESSION
     return AccessPolicy(
         kind=kind,
-        admit=admission.admit_browser if is_in_browser else admission.admit_access_token,
+        admit=admitting.admit_browser if is_in_browser else admitting.admit_access_token,
         before_refusing=_require_platform_support if helps_users else _require_platform_owner,
         governs_platform=True,
         helps_users=helps_users,

@@ -1,0 +1,1 @@
+"""What is answered: bodies, errors, headers and documents."""
