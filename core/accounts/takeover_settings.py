@@ -16,7 +16,7 @@ from uuid import UUID
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import takeover_credentials, takeovers
+from core.organizations import takeover_claims, takeovers
 from core.organizations.organizations import RESTORABLE_FOR
 from core.organizations.takeovers import REASON, Act, Acting, MadeThing
 from core.parts import ROWS_AT_ONCE_MAX
@@ -288,7 +288,7 @@ def _owners(uow: UnitOfWork, acts: Sequence[Act]) -> Iterable[MadeThing]:
         organization = uow.organizations.lock(organization_id) if organization_id is not None else None
         if organization is not None:
             takeovers.suspend_organization(uow, organization)
-            takeover_credentials.give_back(uow, organization, reason=REASON)
+            takeover_claims.give_back(uow, organization, reason=REASON)
             yield _made("owner of a customer", act.organization_id, customer.id, label)
 
 

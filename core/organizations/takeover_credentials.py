@@ -5,19 +5,17 @@ streams and connections are switched off, and keep their settings for the admins
 acted.
 
 What a vendor has made for its customers is in their internal organizations; the logs of vendor and customer record it,
-because no person reads the log of an internal organization. Organizations that were claimed with that power go back to
-their vendors: what the claimer has done stays in the claimed one, which is suspended, and the customer goes on in a new
-organization without an owner. A directory's token puts members into groups and takes them out, and a service's key
-links people to the service, which no audit entry names one by one. What they did in their first eight days is kept
-beside the logs, because a credential of a takeover is never older when the takeover is undone: a day from the request
-to the change of the address, and seven days to undo it.
+because no person reads the log of an internal organization. A directory's token puts members into groups and takes them
+out, and a service's key links people to the service, which no audit entry names one by one. What they did in their
+first eight days is kept beside the logs, because a credential of a takeover is never older when the takeover is undone:
+a day from the request to the change of the address, and seven days to undo it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -25,9 +23,8 @@ from uuid import UUID
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import group_roles, management
+from core.organizations import group_roles
 from core.organizations.departures import LinkOrigin
-from core.organizations.organizations import Membership, Organization
 from core.organizations.takeovers import REASON, Acting, MadeThing, RevertedAccess, SetUpCustomer
 from core.parts import ROWS_AT_ONCE_MAX
 from core.secrets import hash_token
@@ -217,56 +214,6 @@ def _tell(uow: UnitOfWork, customer: SetUpCustomer) -> None:
         setup_withdrawn=True,
         reason=REASON,
     )
-
-
-# The fields of an organization that the platform sets.
-_OF_PLATFORM: Final = (
-    *("status", "tier_id", "max_services", "max_users", "approved_at", "approved_by"),
-    *("rejected_at", "rejection_reason", "suspended_at", "suspension_reason"),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimedCustomer:
-    """A customer whose organization a vendor made and a person has claimed, with the name that the vendor gave it."""
-
-    customer_id: UUID
-    vendor_id: UUID
-    client_id: UUID
-    service_slug: str
-    external_id: str | None
-    made_name: str
-
-
-def claimed(uow: UnitOfWork, joined: Collection[Membership], *, since: datetime) -> set[UUID]:
-    """Return the organizations that an account has claimed since a takeover began; `joined` are its new memberships."""
-    joined_at = {one.organization_id: one.created_at for one in joined}
-    claimed_at = uow.takeover_claims.claimed_at(list(joined_at), since=since)
-    return {one for one, at in claimed_at.items() if joined_at[one] == at}
-
-
-def give_back(uow: UnitOfWork, before: Organization, *, reason: str) -> list[ClaimedCustomer]:
-    """Give the customers of this locked organization another one, which no person owns, and return them."""
-    customers = uow.takeover_claims.customers_of(before.id)
-    for customer in customers:
-        # What the platform has decided of the organization stays decided.
-        fresh = management.new_organization(uow, "", customer.made_name)
-        new = management.add_unclaimed(uow, replace(fresh, **{name: getattr(before, name) for name in _OF_PLATFORM}))
-        uow.takeover_claims.move(customer, before.id, new.id)
-        uow.record(
-            AuditAction.CUSTOMER_CHANGED,
-            customer.customer_id,
-            organization_id=customer.vendor_id,
-            customer_id=str(customer.customer_id),
-            client_id=str(customer.client_id),
-            service_slug=customer.service_slug,
-            external_id=customer.external_id,
-            organization_slug=new.slug,
-            organization_name=new.name,
-            unclaimed=True,
-            reason=reason,
-        )
-    return customers
 
 
 KEPT_FOR: Final = timedelta(days=8)

@@ -16,7 +16,7 @@ from uuid import UUID
 from core.events.actions import AlikeTargets, AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, inviters, management, members, takeover_credentials
+from core.organizations import access, inviters, management, members, takeover_claims
 from core.organizations.access import Capability
 from core.organizations.organizations import BUILT_IN_ROLES, MEMBER, OWNER, Membership, Organization, OrganizationStatus
 from core.parts import in_parts
@@ -195,7 +195,7 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
         and one.created_at == organizations[organization_id].created_at >= takeover.since
         and not organizations[organization_id].is_internal
     }
-    claimed = takeover_credentials.claimed(
+    claimed = takeover_claims.claimed(
         uow, [one for one in mine.values() if one.organization_id not in takeover.held.roles], since=takeover.since
     )
     founded |= claimed
@@ -205,7 +205,7 @@ def revert(uow: UnitOfWork, takeover: Takeover) -> RevertedAccess | None:
     for organization_id in founded:
         suspend_organization(uow, organizations[organization_id])
     for organization_id in sorted(claimed):
-        takeover_credentials.give_back(uow, organizations[organization_id], reason=REASON)
+        takeover_claims.give_back(uow, organizations[organization_id], reason=REASON)
     roles = _Roles(uow)
     _revert_ownerships(uow, takeover, organizations, given, roles)
     _revert_own(uow, takeover, mine, founded, roles)

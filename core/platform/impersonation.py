@@ -279,7 +279,6 @@ def _session(uow: UnitOfWork, owner: Caller, user: User, place: Place) -> Sessio
     )
 
 
-_MINUTE: Final = "%Y-%m-%d %H:%M UTC"
 _CLOSED: Final = "This user has never signed in to this service for such a customer, or it is not open to them now."
 _DUE: Final = (
     "This user does not use this service without a customer. Name the customer for which you act as this user, by its"

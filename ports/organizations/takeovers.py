@@ -10,7 +10,8 @@ from uuid import UUID
 if TYPE_CHECKING:
     from core.events.actions import AuditAction
     from core.organizations.organizations import Membership
-    from core.organizations.takeover_credentials import ClaimedCustomer, MadeLink, TakenBackPlace
+    from core.organizations.takeover_claims import ClaimedCustomer
+    from core.organizations.takeover_credentials import MadeLink, TakenBackPlace
     from core.organizations.takeover_mails import DatedThing, Recipient, RecordedChange
     from core.organizations.takeovers import (
         Act,

@@ -287,7 +287,7 @@ MAKINGS: Final = (
     ),
     _making(
         "what was claimed in a takeover nobody owns again",
-        ("core.organizations.takeover_credentials", "claimed"),
+        ("core.organizations.takeover_claims", "claimed"),
         _no_set,
         *_TAKEOVER,
     ),

@@ -11,7 +11,8 @@ from adapters.postgres.organizations.departures import label_of
 from adapters.postgres.organizations.takeovers import ACTING, acting_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import MadeCredentialKind
-from core.organizations.takeover_credentials import ClaimedCustomer, MadeLink, TakenBackPlace
+from core.organizations.takeover_claims import ClaimedCustomer
+from core.organizations.takeover_credentials import MadeLink, TakenBackPlace
 from core.organizations.takeovers import Acting, MadeThing, SetUpCustomer
 from core.services.services import Service
 

@@ -124,13 +124,13 @@ def ways(page: str, kept: Mapping[str, Any], *, after: object, following: object
     }
 
 
-Row = TypeVar("Row")
+Chosen = TypeVar("Chosen")
 Result = TypeVar("Result")
 # How many rows one form chooses; each is a transaction of its own.
 CHOSEN_MAX: Final = 100
 
 
-def each_once(rows: Iterable[Row], field: str, *, none: str, too_many: str) -> list[Row]:
+def each_once(rows: Iterable[Chosen], field: str, *, none: str, too_many: str) -> list[Chosen]:
     """Return the chosen rows of a field of a form, each once.
 
     Raise `BadRequest` with one of these messages for none and for more than `CHOSEN_MAX`.

@@ -71,7 +71,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
             1, "billing_checkouts billing_customers billing_subscriptions service_users subscriptions"
         ),
         "accounts.own_accounts.BELONGING": _unbound(1, "memberships service_users"),
-        "billing.cancellations.PostgresBillingCancellations.add_of_user": _unbound(1, "billing_subscriptions"),
+        "billing.reconciliation.PostgresBillingCancellations.add_of_user": _unbound(1, "billing_subscriptions"),
         "credentials.mfa.PostgresSecondFactors.rules_of": _unbound(1, "memberships"),
         "organizations.departures.PostgresDepartures.unconfirm": _unbound(2, "memberships service_users"),
         "organizations.departures._LINKS_SINCE": _unbound(1, "service_users"),
@@ -152,7 +152,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
     },
     "A domain has one organization, so that what others have proved matters.": {
         "organizations.domain_proofs.DomainClaims._save_proof": _unbound(4, "custom_domains domain_routes"),
-        "services.verified_domains.PostgresVerifiedDomains.cover": _unbound(1, "custom_domains"),
+        "services.services.PostgresVerifiedDomains.cover": _unbound(1, "custom_domains"),
         "sign_in.upstream.domains.domain_routes._MADE": _unbound(1, "domain_routes"),
         # Notifies vendors that an organization has proved the domain of their customers.
         "sign_in.upstream.domains.domain_routes.PostgresDomainRoutes.proved_for_customers": _unbound(
