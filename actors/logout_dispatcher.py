@@ -49,19 +49,19 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
         self._clock = clock
 
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedService]:
-        return logout_notices.lease(uow, free.targets_max, free.items_max)
+        return logout_notices.lease_service(uow, free.targets_max, free.items_max)
 
     def identity(self, target: LeasedService) -> UUID:
         return target.id
 
     async def serve(self, target: LeasedService) -> bool:
-        release = partial(logout_notices.release, service=target)
+        release = partial(logout_notices.release_service, service=target)
         return await self._serve_each(target, target.notices, partial(self._deliver, target), release)
 
     async def _deliver(self, service: LeasedService, notice: LogoutNotice) -> None:
         with self._measured():
             attempt = await self._post(service, notice)
-            await self._recorded(partial(logout_notices.record, service=service, notice=notice, attempt=attempt))
+            await self._recorded(partial(logout_notices.record_notice, service=service, notice=notice, attempt=attempt))
             _report(service, notice, attempt)
 
     async def _post(self, service: LeasedService, notice: LogoutNotice) -> Attempt:
@@ -72,7 +72,7 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
             token = self._tokens.sign(
                 notice.claims(service.client_id),
                 kind=TokenKind.LOGOUT,
-                lifetime=logout_notices.TOKEN_LIFETIME,
+                lifetime=logout_notices.LOGOUT_TOKEN_LIFETIME,
                 now=self._clock(),
                 host=notice.host,
                 algorithm=service.signature_algorithm,

@@ -30,13 +30,13 @@ from core.secrets import Secret
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-LIFETIME: Final = timedelta(minutes=10)
-TRIES_MAX: Final = 5
+CODE_LIFETIME: Final = timedelta(minutes=10)
+CODE_TRIES_MAX: Final = 5
 WRONG_FROM_NETWORK_MAX: Final = 30
-WINDOW: Final = timedelta(hours=1)
+CODE_WINDOW: Final = timedelta(hours=1)
 WRONG_IN_A_ROW_MAX: Final = 100
-DIGITS: Final = 6
-_CODE: Final = re.compile(rf"[0-9]{{{DIGITS}}}")
+CODE_DIGITS: Final = 6
+_CODE: Final = re.compile(rf"[0-9]{{{CODE_DIGITS}}}")
 # Compared with a code where a mail has none.
 _NO_HASH: Final = bytes(32)
 
@@ -50,10 +50,10 @@ class Guess:
     is_right: bool
 
 
-def make(uow: UnitOfWork, user: User | None) -> NewCode:
+def make_code(uow: UnitOfWork, user: User | None) -> NewCode:
     """Return a new code for a mail to an account; without an account the same work is done for no mail."""
     challenge_id = uow.randomness.challenge_id()
-    code = uow.randomness.choice("0123456789", DIGITS)
+    code = uow.randomness.choice("0123456789", CODE_DIGITS)
     code_hash = _hash(uow, challenge_id, code)
     if user is not None and _gets_links_alone(user):
         return NewCode(challenge_id=challenge_id, code=Secret(""), code_hash=None)
@@ -66,14 +66,14 @@ def typed_code(typed: str) -> str | None:
     return digits if _CODE.fullmatch(digits) else None
 
 
-def guess(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None) -> Guess | None:
+def guess_code(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None) -> Guess | None:
     """Compare a code with a challenge's own, and count a wrong one; None when the challenge no longer takes a code.
 
     Then nothing was compared, and the caller raises, so that nothing is counted. `binding` binds the browser on whose
     page the code was typed, empty when it has none; None for a program. Raise `RateLimitExceeded`, before anything is
     compared, when the network has sent too many wrong codes.
     """
-    network = count_for_network(uow)
+    network = count_code_for_network(uow)
     named = uow.one_time_tokens.by_challenge(challenge_id)
     if named is None:
         return None
@@ -94,7 +94,7 @@ def guess(uow: UnitOfWork, challenge_id: UUID, code: str, *, binding: str | None
     return Guess(challenge_id=challenge_id, token=token, is_right=False)
 
 
-def forget_wrong(uow: UnitOfWork, user: User) -> None:
+def forget_wrong_codes(uow: UnitOfWork, user: User) -> None:
     """Forget the wrong codes of an account that has signed in; hardly any has one, and the others take no statement.
 
     A sign-in by a connection does not count as the account's: its organization could make as many as it likes, and
@@ -105,9 +105,9 @@ def forget_wrong(uow: UnitOfWork, user: User) -> None:
 
 
 def _takes_codes(uow: UnitOfWork, token: OneTimeToken, binding: str | None) -> bool:
-    browser = requesting_browsers.recall(token.data)
+    browser = requesting_browsers.recall_browser(token.data)
     is_asker = browser is None if binding is None else browser is not None and browser.is_bound_to(binding)
-    return is_asker and token.created_at + LIFETIME > uow.now and token.wrong_codes < TRIES_MAX
+    return is_asker and token.created_at + CODE_LIFETIME > uow.now and token.wrong_codes < CODE_TRIES_MAX
 
 
 def _is_code(uow: UnitOfWork, token: OneTimeToken, challenge_id: UUID, code: str) -> bool:
@@ -122,12 +122,12 @@ def _hash(uow: UnitOfWork, challenge_id: UUID, code: str) -> bytes:
     return uow.pepper.mark("mailed code", challenge_id.bytes, code.encode())
 
 
-def count_for_network(uow: UnitOfWork) -> bytes | None:
+def count_code_for_network(uow: UnitOfWork) -> bytes | None:
     """Count a wrong code, before it is known to be one, and return what it is counted under; None without limits."""
     if not uow.has_rate_limits:
         return None
     key = uow.pepper.mark("wrong mailed codes", throttled_network(uow.origin.ip_address).encode())
-    free_at = uow.mail_counts.add(key, WRONG_FROM_NETWORK_MAX, WINDOW, at=uow.now)
+    free_at = uow.mail_counts.add(key, WRONG_FROM_NETWORK_MAX, CODE_WINDOW, at=uow.now)
     if free_at is not None:
         seconds = (free_at - uow.now).total_seconds()
         raise RateLimitExceeded(

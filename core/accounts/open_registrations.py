@@ -50,7 +50,7 @@ class OpenRegistration:
     @property
     def browser(self) -> RequestingBrowser | None:
         """The browser in which it was made on a page; None when a program has made it."""
-        return requesting_browsers.recall(self.data)
+        return requesting_browsers.recall_browser(self.data)
 
     @property
     def stored_way(self) -> dict[str, Any]:

@@ -120,6 +120,6 @@ def _is_closed(uow: UnitOfWork, link: ValidLink, place: ReturnTarget, binding: s
 
 
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:
-    back, browser = return_targets.recall(uow, link.token.data), requesting_browsers.recall(link.token.data)
+    back, browser = return_targets.recall(uow, link.token.data), requesting_browsers.recall_browser(link.token.data)
     place = return_targets.place_of(uow, back, browser)
     return Reset(user_id=link.user.id, email=link.user.email, back=back, place=place, browser=browser)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def change(uow: UnitOfWork, *, email: str | None, name: str | None, names_account: bool) -> Profile:
+def change_profile(uow: UnitOfWork, *, email: str | None, name: str | None, names_account: bool) -> Profile:
     """Request another address for the caller's account unless it is None, and with `names_account` set the name.
 
     A name of None removes the name. Return the profile; raise what `names.change` and `email_changes.request` raise,

@@ -103,7 +103,7 @@ def register_evenly(
 def inspect_sign_in_link(uow: UnitOfWork, token: str) -> SignInLink:
     """Return where the link of the mail about an existing account leads; raise `LinkUnusable`. It stays valid."""
     link = links.inspect(uow, TokenPurpose.CONTINUE_SIGN_IN, token, TEXTS)
-    browser = requesting_browsers.recall(link.token.data)
+    browser = requesting_browsers.recall_browser(link.token.data)
     back = return_targets.recall(uow, link.token.data)
     return SignInLink(email=link.user.email, place=return_targets.place_of(uow, back, browser), browser=browser)
 

@@ -66,7 +66,7 @@ def requesting(
     )
 
 
-def recall(data: dict[str, Any]) -> RequestingBrowser | None:
+def recall_browser(data: dict[str, Any]) -> RequestingBrowser | None:
     """Return the browser that is stored with a link; None without one."""
     if _BINDING_HASH not in data:
         return None

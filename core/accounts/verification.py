@@ -148,7 +148,7 @@ def inspect(uow: UnitOfWork, token: str) -> UnprovedAddress | VerifiedAddress:
         return VerifiedAddress(email=link.user.email, back=back)
     registration = _registration(uow, link)
     of_registration = registration.browser if registration is not None else None
-    browser = of_registration or requesting_browsers.recall(link.token.data)
+    browser = of_registration or requesting_browsers.recall_browser(link.token.data)
     return UnprovedAddress(
         user=link.user,
         back=back,

@@ -27,27 +27,27 @@ CODE_CHARACTERS: Final = 2 * GROUP_CHARACTERS
 _TYPED: Final = re.compile(rf"[0-9A-Z]{{{GROUP_CHARACTERS}}}-?[0-9A-Z]{{{GROUP_CHARACTERS}}}")
 
 
-def normalized(typed: str) -> str | None:
+def normalized_backup_code(typed: str) -> str | None:
     """Return a typed code in its stored form, ignoring case, spaces and dash; None when it is malformed."""
     code = "".join(typed.split()).upper()
     return code.replace("-", "") if _TYPED.fullmatch(code) else None
 
 
-def issue(uow: UnitOfWork, user_id: UUID) -> tuple[Secret, ...]:
+def issue_backup_codes(uow: UnitOfWork, user_id: UUID) -> tuple[Secret, ...]:
     """Replace the user's backup codes by ten new ones and return these, to be shown once."""
     codes: set[str] = set()
     while len(codes) < CODES_PER_SET:
         codes.add(uow.randomness.choice(ALPHABET, CODE_CHARACTERS))
     uow.backup_codes.replace(user_id, [_keyed_hash(uow, user_id, code) for code in codes], at=uow.now)
-    mfa_events.record(uow, MfaEvent.BACKUP_CODES_GENERATED, user_id, count=len(codes))
+    mfa_events.record_event(uow, MfaEvent.BACKUP_CODES_GENERATED, user_id, count=len(codes))
     return tuple(Secret(f"{code[:GROUP_CHARACTERS]}-{code[GROUP_CHARACTERS:]}") for code in codes)
 
 
-def use(uow: UnitOfWork, user_id: UUID, code: str, *, is_new_device: bool) -> bool:
+def use_backup_code(uow: UnitOfWork, user_id: UUID, code: str, *, is_new_device: bool) -> bool:
     """Use up a normalized code; False when the user has no such code or has used it before."""
     if not uow.backup_codes.use(user_id, _keyed_hash(uow, user_id, code), at=uow.now):
         return False
-    mfa_events.record(
+    mfa_events.record_event(
         uow,
         MfaEvent.BACKUP_CODE_USED,
         user_id,

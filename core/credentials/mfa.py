@@ -139,7 +139,7 @@ def set_up(uow: UnitOfWork) -> TotpSetup:
     secret = uow.totp.new_secret()
     if not uow.totp_secrets.put_pending(caller.account.id, secret, at=uow.now, is_of_limited_session=caller.is_limited):
         raise MfaAlreadyEnabled
-    mfa_events.record(uow, MfaEvent.SETUP_INITIATED, caller.account.id)
+    mfa_events.record_event(uow, MfaEvent.SETUP_INITIATED, caller.account.id)
     return TotpSetup(secret=secret, uri=uow.totp.uri(secret, caller.account.email))
 
 
@@ -167,13 +167,13 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     if pending.is_enabled:
         raise MfaAlreadyEnabled
     if uow.totp.step_of(pending.secret, digits, at=uow.now) is None:
-        mfa_events.record(uow, MfaEvent.SETUP_FAILED, caller.account.id)
+        mfa_events.record_event(uow, MfaEvent.SETUP_FAILED, caller.account.id)
         return SetupCodeWrong()
 
     uow.totp_secrets.enable(caller.account.id, at=uow.now)
     callers.record_whole_account_changed(uow, caller, is_limited=pending.is_of_limited_session)
     uow.sessions.add_methods(caller.session.id, (OTP, MFA))
-    mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.account.id)
+    mfa_events.record_event(uow, MfaEvent.SETUP_COMPLETED, caller.account.id)
     return Enabled(codes=settle_added(uow, caller.account.id, caller.account.email))
 
 
@@ -201,7 +201,7 @@ def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
     if not uow.second_factors.status(caller.account.id).enabled:
         raise MfaNotEnabled
     callers.record_whole_account_changed(uow, caller)
-    return backup_codes.issue(uow, caller.account.id)
+    return backup_codes.issue_backup_codes(uow, caller.account.id)
 
 
 def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") -> tuple[Secret, ...]:
@@ -212,8 +212,8 @@ def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") 
     if uow.second_factors.settle(user_id, at=uow.now).was_on:
         _send_mail_about(uow, email, MailTemplate.MFA_FACTOR_ADDED, name)
         return ()
-    mfa_events.record(uow, MfaEvent.ENABLED, user_id)
-    codes = backup_codes.issue(uow, user_id)
+    mfa_events.record_event(uow, MfaEvent.ENABLED, user_id)
+    codes = backup_codes.issue_backup_codes(uow, user_id)
     person_events.publish(uow, EventType.USER_MFA_ENABLED, user_id, email)
     person_events.record(uow, AuditAction.SECURITY_MFA_ENABLED, user_id, email)
     _send_mail(uow, email, MailTemplate.MFA_ENABLED)
@@ -271,7 +271,7 @@ def _owner(uow: UnitOfWork) -> Caller:
 
 
 def _record_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
-    mfa_events.record(uow, MfaEvent.DISABLED, user_id)
+    mfa_events.record_event(uow, MfaEvent.DISABLED, user_id)
     person_events.publish(uow, EventType.USER_MFA_DISABLED, user_id, email)
     person_events.record(uow, AuditAction.SECURITY_MFA_DISABLED, user_id, email)
     _send_mail(uow, email, MailTemplate.MFA_DISABLED)

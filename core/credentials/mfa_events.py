@@ -31,6 +31,6 @@ class MfaEvent(StrEnum):
         return self not in {MfaEvent.SETUP_FAILED, MfaEvent.VERIFY_FAILED}
 
 
-def record(uow: UnitOfWork, event: MfaEvent, user_id: UUID, /, **details: Any) -> None:
+def record_event(uow: UnitOfWork, event: MfaEvent, user_id: UUID, /, **details: Any) -> None:
     """Record an event about a user's second factor."""
     uow.mfa_events.add(user_id, event, is_success=event.is_success, details=details)

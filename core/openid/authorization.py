@@ -31,7 +31,7 @@ from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import note
+from core.sign_in.recorded_refusals import note_refusal
 from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def allow(
     named = request.customer if customer is None else customer
     allowed = replace(request, prompts=[], customer=named if client.service.serves_customers else None)
     if name is not None and visitor.browser is not None:
-        asked_again = name_questions.answer(uow, client, allowed, visitor.browser, name, joins=confirms_membership)
+        asked_again = name_questions.answer_name(uow, client, allowed, visitor.browser, name, joins=confirms_membership)
         if asked_again is not None:
             return asked_again
     consent = Consent.TO_MEMBERSHIP if confirms_membership else Consent.TO_SERVICE
@@ -161,7 +161,7 @@ def _answer(
     )
     place = prepared.circumstances.place()
     if client.service.serves_customers:
-        settled = customer_questions.settle(
+        settled = customer_questions.settle_customer(
             uow,
             Visit(client=client, request=request, browser=browser, place=place),
             is_allowed=consent is not Consent.NONE,
@@ -176,7 +176,7 @@ def _answer(
         consent is Consent.NONE and not request.customer and consents.needs_answer(uow, visit, visitor.key, request_key)
     )
     note_reason = partial(_note, uow, client, request, visitor)
-    before = consents.before(uow, visit, prepared, consent, is_asked=is_asked, note=note_reason)
+    before = consents.consent_before(uow, visit, prepared, consent, is_asked=is_asked, note=note_reason)
     if before is not None:
         return before
     return _begun(uow, client, request, visitor, prepared, issuer)
@@ -207,7 +207,7 @@ def _begun(
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
-    codes.issue(uow, client, request, outcome.session.id, code)
+    codes.issue_code(uow, client, request, outcome.session.id, code)
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 
@@ -279,7 +279,7 @@ def _note(
         device_token=visitor.device_token,
         proved_for=request.customer,
     )
-    note(uow, browser.user_id, UsedWay(Provider(browser.provider), browser.confinement), destination, reason)
+    note_refusal(uow, browser.user_id, UsedWay(Provider(browser.provider), browser.confinement), destination, reason)
 
 
 def _use(uow: UnitOfWork, request_id: str) -> tuple[Client, AuthorizationRequest]:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from core.sessions.refresh import Refreshable
     from ports.unit_of_work import UnitOfWork
 
-LIFETIME: Final = timedelta(seconds=60)
-REUSED: Final = "authorization_code_reused"
+CODE_LIFETIME: Final = timedelta(seconds=60)
+CODE_REUSED: Final = "authorization_code_reused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class PresentedCode:
     resource: str | None = None
 
 
-def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, session_id: UUID, code: Secret) -> None:
+def issue_code(uow: UnitOfWork, client: Client, request: AuthorizationRequest, session_id: UUID, code: Secret) -> None:
     """Store a code with which a session of this service has begun."""
     uow.authorization_codes.add(
         hash_token(code.reveal()),
@@ -89,14 +89,14 @@ def issue(uow: UnitOfWork, client: Client, request: AuthorizationRequest, sessio
             nonce=request.nonce,
             code_challenge=request.code_challenge,
             key_thumbprint=request.key_thumbprint,
-            expires_at=uow.now + LIFETIME,
+            expires_at=uow.now + CODE_LIFETIME,
             host=uow.origin.host_name,
             requested_claims=request.claims.kept(),
         ),
     )
 
 
-def redeem(
+def redeem_code(
     uow: UnitOfWork, presented_client: PresentedClient, presented: PresentedCode, proof: DpopProof | None
 ) -> IssuedTokens | OAuthRefusal:
     """Exchange a code for the tokens of its session.
@@ -109,7 +109,7 @@ def redeem(
     return _redeem(uow, client, presented, proof, *deferred)
 
 
-def redeem_as(
+def redeem_code_as(
     uow: UnitOfWork, client: Client, presented: PresentedCode, proof: DpopProof | None
 ) -> IssuedTokens | OAuthRefusal:
     """Do what `redeem` does for a client that need not authenticate; `trials.py` redeems its own codes."""
@@ -175,5 +175,5 @@ def _end(uow: UnitOfWork, client: Client, code_hash: bytes, refusal: OAuthRefusa
     used = uow.authorization_codes.find_used(code_hash, client.service.organization_id, client.service.id)
     if used is not None:
         ended = uow.sessions.revoke(used.session_id, user_id=used.user_id)
-        sessions.record_ended(uow, used.user_id, used.email, ended, reason=REUSED)
+        sessions.record_ended(uow, used.user_id, used.email, ended, reason=CODE_REUSED)
     return refusal

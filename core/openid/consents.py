@@ -38,12 +38,12 @@ class Consent(Enum):
     TO_MEMBERSHIP = auto()
 
 
-def before(
+def consent_before(
     uow: UnitOfWork, visit: Visit, prepared: PreparedVisit, consent: Consent, *, is_asked: bool, note: Note
 ) -> NoAccess | Question | NameQuestion | None:
     """Return the page before the session, a refusal or a question; None if there is none."""
     client, request, browser, place = visit.client, visit.request, visit.browser, visit.place
-    asks_name = partial(name_questions.is_due, uow, client, request, browser, prepared)
+    asks_name = partial(name_questions.is_name_due, uow, client, request, browser, prepared)
     if not request.customer:
         # No user is asked to confirm a membership that would not give access.
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
@@ -58,10 +58,10 @@ def before(
             # The sign-in will be refused, and the refusal says what to do first.
             return None
         if must_confirm or is_asked:
-            return replace(_question(uow, visit, note), asks_name=asks_name())
+            return replace(_consent_question(uow, visit, note), asks_name=asks_name())
     # The page on which the user chooses a customer does not ask for a name.
     if (consent is Consent.NONE or client.service.serves_customers) and asks_name():
-        return name_questions.question(uow, client, request, browser)
+        return name_questions.name_question(uow, client, request, browser)
     return None
 
 
@@ -89,7 +89,7 @@ def expects_another(uow: UnitOfWork, request: AuthorizationRequest, browser: Bro
     return expected is not None and canonical_email(expected, uow.domain_names.to_ascii) != browser.email
 
 
-def _question(uow: UnitOfWork, visit: Visit, note: Note) -> Question:
+def _consent_question(uow: UnitOfWork, visit: Visit, note: Note) -> Question:
     client, request = visit.client, visit.request
     if "none" in request.prompts:
         note(SignInReason.INTERACTION_REQUIRED)

@@ -47,7 +47,7 @@ class Visit:
     place: Place
 
 
-def settle(
+def settle_customer(
     uow: UnitOfWork, visit: Visit, *, is_allowed: bool, expects_another: bool, note: Note
 ) -> AuthorizationRequest | CustomerQuestion | NoAccess | None:
     """Return the request with the customer for which its user signs in, or the question or refusal that answers it.
@@ -57,7 +57,7 @@ def settle(
     `AuthorizationRefused` where a question is needed and the request forbids it.
     """
     request = visit.request
-    settled = customer_settling.settle(
+    settled = customer_settling.settle_customer(
         visit.place,
         request.customer,
         visit.browser.confinement,
@@ -74,7 +74,7 @@ def settle(
             only = settled.only
             # The request keeps the customer, also when its user signs in for it first.
             named = replace(request, customer=str(only.id)) if only is not None else request
-            return _question(uow, replace(visit, request=named), settled, note)
+            return _customer_question(uow, replace(visit, request=named), settled, note)
         case _:
             return replace(request, customer=settled.customer)
 
@@ -116,7 +116,7 @@ def no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note, *, to
     )
 
 
-def _question(uow: UnitOfWork, visit: Visit, undecided: Undecided, note: Note) -> CustomerQuestion:
+def _customer_question(uow: UnitOfWork, visit: Visit, undecided: Undecided, note: Note) -> CustomerQuestion:
     client, request = visit.client, visit.request
     if "none" in request.prompts:
         note(SignInReason.INTERACTION_REQUIRED)

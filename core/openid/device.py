@@ -223,7 +223,7 @@ def settle(
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
         return NotOpen(refusal) if refusal is not None else None
     named = waiting.customer if answer is None else answer
-    return customer_settling.settle(place, named, browser.confinement, is_answered=answer is not None)
+    return customer_settling.settle_customer(place, named, browser.confinement, is_answered=answer is not None)
 
 
 def note_closed(uow: UnitOfWork, waiting: WaitingDevice) -> None:

@@ -20,7 +20,7 @@ from core.sessions.signature_algorithms import SignatureAlgorithm
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-TOKEN_LIFETIME: Final = timedelta(minutes=2)
+LOGOUT_TOKEN_LIFETIME: Final = timedelta(minutes=2)
 EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 
 
@@ -66,7 +66,7 @@ class LeasedService:
         return signature_algorithm(self.security_profile, self.token_signing)
 
 
-def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:
+def lease_service(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:
     """Lease services that have something due, fairly among organizations.
 
     The notices of an organization that is not active wait until it is active again.
@@ -80,7 +80,7 @@ def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[Leas
     )
 
 
-def record(uow: UnitOfWork, service: LeasedService, notice: LogoutNotice, attempt: Attempt) -> None:
+def record_notice(uow: UnitOfWork, service: LeasedService, notice: LogoutNotice, attempt: Attempt) -> None:
     """Delete a notice that has arrived or was tried for the last time, or set the time of the next attempt."""
     attempts = notice.attempt_count + 1
     next_at = None if attempt.is_success else next_attempt_at(notice.id, attempts, at=uow.now)
@@ -90,6 +90,6 @@ def record(uow: UnitOfWork, service: LeasedService, notice: LogoutNotice, attemp
         uow.logout_notices.postpone(service.organization_id, service.id, notice.id, attempts=attempts, until=next_at)
 
 
-def release(uow: UnitOfWork, service: LeasedService) -> None:
+def release_service(uow: UnitOfWork, service: LeasedService) -> None:
     """End the lease of a service; it queues behind the others when it has more due."""
     uow.logout_notices.release(service.organization_id, service.id, leased_until=service.leased_until)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def is_due(
+def is_name_due(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession, prepared: PreparedVisit
 ) -> bool:
     """Return whether the user of a visit is asked: on a first visit, without a name from the user or a directory.
@@ -39,7 +39,7 @@ def is_due(
     return uow.person_names.defer_of(user.id, service.organization_id)().shown is None
 
 
-def question(
+def name_question(
     uow: UnitOfWork,
     client: Client,
     request: AuthorizationRequest,
@@ -64,7 +64,7 @@ def question(
     )
 
 
-def answer(
+def answer_name(
     uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession, typed: str, *, joins: bool
 ) -> NameQuestion | None:
     """Keep the answer of the user of a browser; return the question once more if it cannot be a name.
@@ -76,7 +76,7 @@ def answer(
     try:
         names.answer(uow, browser.user_id, typed)
     except BadRequest as refusal:
-        return question(uow, client, request, browser, typed=typed, problem=refusal.details[0].message, joins=joins)
+        return name_question(uow, client, request, browser, typed=typed, problem=refusal.details[0].message, joins=joins)
     return None
 
 

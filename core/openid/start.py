@@ -47,7 +47,7 @@ def _is_known(uow: UnitOfWork, client: Client, customer: str | None, browser: Br
     """Return whether the service knows the user of a session, for this customer."""
     service = client.service
     place = uow.sign_in_places.defer(browser.user_id, client.organization_slug, service.slug)()
-    settled = customer_settling.settle(place, customer, browser.confinement)
+    settled = customer_settling.settle_customer(place, customer, browser.confinement)
     if not isinstance(settled, Settled):
         return False
     if settled.standing is not None:

@@ -132,7 +132,7 @@ def complete(
     assert client is not None, "a service was found that is no client"
     verifier = _derived(uow, "trial_verifier", Secret(state))
     presented = PresentedCode(code=code, redirect_uri=address, code_verifier=verifier)
-    issued = codes.redeem_as(uow, client, presented, None)
+    issued = codes.redeem_code_as(uow, client, presented, None)
     if isinstance(issued, OAuthRefusal):
         return TrialFailed()
     grant = issued.grant

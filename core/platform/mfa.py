@@ -139,7 +139,7 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str, *, seen: str | No
         raise UserMfaChanged
     if not mfa.remove(uow, user.id):
         raise UserMfaNotEnabled
-    mfa_events.record(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.account.id))
+    mfa_events.record_event(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.account.id))
     organizations = uow.members.organizations_of(user.id)
     for event in (EventType.USER_MFA_DISABLED, EventType.SECURITY_MFA_DISABLED):
         uow.publish_to_each(

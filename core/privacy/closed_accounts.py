@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def forget_next(uow: UnitOfWork) -> bool:
+def forget_next_closed(uow: UnitOfWork) -> bool:
     """Anonymize the account that was closed first, if its time is over; return whether there was one."""
     subject = uow.anonymization.lock_next_closed(closed_before=uow.now - REOPENABLE_FOR)
     if subject is None:

@@ -53,7 +53,7 @@ def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str
     is_admitted = found.standing.is_admitted(members_only=provider.configuration.members_only)
 
     def settled_at(settled_place: Place) -> Settlement:
-        return customer_settling.settle(
+        return customer_settling.settle_customer(
             settled_place,
             named if answer is None else answer,
             caller.limits.confinement,

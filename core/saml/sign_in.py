@@ -39,7 +39,7 @@ from core.sign_in.customer_settling import Settled, SignInAnew
 from core.sign_in.outcomes import BegunSession
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.recorded_refusals import note
+from core.sign_in.recorded_refusals import note_refusal
 from core.sign_in.refusals import NotAdmitted, SecondFactorDue
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ class _Task:
                 device_token=self._visit.device_token,
                 proved_for=self._named_customer,
             )
-            note(self._uow, caller.account.id, UsedWay(Provider.SAML, caller.limits.confinement), destination, reason)
+            note_refusal(self._uow, caller.account.id, UsedWay(Provider.SAML, caller.limits.confinement), destination, reason)
         return self._answer(status, problem=None if self.is_passive else problem)
 
     def settle(self, found: FoundSession) -> Settled | Outcome:

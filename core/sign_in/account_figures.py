@@ -23,7 +23,7 @@ class AccountFigures:
     organizations: int
 
 
-def read(uow: UnitOfWork) -> AccountFigures:
+def read_figures(uow: UnitOfWork) -> AccountFigures:
     """Return the figures of the caller's account, as far as their session shows it."""
     caller = uow.caller
     return uow.account_figures.of_user(

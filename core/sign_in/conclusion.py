@@ -29,7 +29,7 @@ from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.outcomes import BegunSession, Outcome, SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import noted
+from core.sign_in.recorded_refusals import noted_refusal
 from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.rules import RULES, Amend, Asks
 
@@ -124,7 +124,7 @@ def _noting(proof: IdentityProof, destination: Destination) -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        raise noted(refusal, proof.user_id, proof.used_way, destination.of_proved()) from None
+        raise noted_refusal(refusal, proof.user_id, proof.used_way, destination.of_proved()) from None
 
 
 def _facts(

@@ -21,7 +21,7 @@ def choose(uow: UnitOfWork, token: str, customer: str | None, client: Destinatio
     The sign-in is judged again as a whole, because minutes have passed. `client` has the device that sends the token.
     Raise `CustomerTokenOver`.
     """
-    user, challenge = customer_tokens.use(uow, token)
+    user, challenge = customer_tokens.use_customer_token(uow, token)
     destination = replace(
         challenge.destination,
         device_token=client.device_token,

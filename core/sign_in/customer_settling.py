@@ -43,7 +43,7 @@ class SignInAnew:
 Settlement = Settled | Undecided | NotOpen | SignInAnew
 
 
-def settle(
+def settle_customer(
     place: Place,
     named: str | None,
     limits: Confinement | None,

@@ -38,7 +38,7 @@ class WaitingSignIn:
     token: Secret
 
 
-def keep(
+def keep_until_chosen(
     uow: UnitOfWork,
     proof: IdentityProof,
     destination: Destination,
@@ -59,7 +59,7 @@ def keep(
     return WaitingSignIn(challenge_id=challenge.id, token=Secret(f"{challenge.id}.{secret}"))
 
 
-def use(uow: UnitOfWork, token: str) -> tuple[User, MfaChallenge]:
+def use_customer_token(uow: UnitOfWork, token: str) -> tuple[User, MfaChallenge]:
     """Use a token up; return the account, locked, and the waiting sign-in. Raise `CustomerTokenOver`."""
     text, _, secret = token.partition(".")
     try:

@@ -95,10 +95,10 @@ def _keep(uow: UnitOfWork, judged: Judgement[SignInFacts], refusal: Refusal) -> 
     reason = reason_of(refusal.reason)
     assert reason is not None, "a rule refuses for no reason of the vocabulary"
     if rule is Rule.ADDRESS_CONFIRMED:
-        recorded_refusals.note(uow, proof.user_id, proof.used_way, destination, reason)
+        recorded_refusals.note_refusal(uow, proof.user_id, proof.used_way, destination, reason)
         return refusal
     if rule not in _FAILED:
-        raise recorded_refusals.noted(refusal, proof.user_id, proof.used_way, destination)
+        raise recorded_refusals.noted_refusal(refusal, proof.user_id, proof.used_way, destination)
     recorded_refusals.refuse(uow, facts.user, proof.used_way, destination, refusal, reason=reason)
     if rule is Rule.AFFILIATION:
         _unlink(uow, facts)
@@ -134,7 +134,7 @@ def _ask_customer(uow: UnitOfWork, facts: SignInFacts, *, trust_device: bool) ->
     """Keep a sign-in until its user has chosen a customer; a device that is to be trusted is trusted then."""
     undecided = facts.here.choice
     assert isinstance(undecided, Undecided), "a user was asked who has chosen"
-    waiting = customer_tokens.keep(
+    waiting = customer_tokens.keep_until_chosen(
         uow,
         judgement.session_proof(facts),
         facts.destination,
@@ -151,7 +151,7 @@ def _begin_session(
     user, proof, place, known = facts.account, judgement.session_proof(facts), facts.here.place, _device(facts)
     closing.reopen(uow, user)
     if facts.destination.parent_id is None and not proof.is_by_connection:
-        mailed_codes.forget_wrong(uow, user)
+        mailed_codes.forget_wrong_codes(uow, user)
     device = recognition.admit(uow, user.id, known.match, known.risk, trust=trust_device)
     if place.customer is not None:
         # Signing in for the customer is consent to a membership that another person made.
@@ -168,7 +168,7 @@ def _begin_session(
     session = _session(uow, facts, proof, device)
     refresh_token = refresh.first_token(uow, session.id, code=facts.destination.code)
     if facts.destination.browser is not None:
-        kept = in_browsers.keep(uow, session, refresh_token, facts.destination.browser)
+        kept = in_browsers.keep_session(uow, session, refresh_token, facts.destination.browser)
         session, cookie = kept.session, kept.cookie
     else:
         uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))

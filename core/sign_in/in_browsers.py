@@ -31,19 +31,19 @@ class KeptSession:
     cookie: BrowserCookie
 
 
-def keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
+def keep_session(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
     """Store the session of a sign-in, or continue the one that the browser has; the account is locked.
 
     The sign-in counts for the request to which its form belonged, if it belonged to one. Raise `SessionOver` when a
     session is to be continued and has ended, or belongs to another user.
     """
-    kept = _keep(uow, session, refresh_token, browser)
+    kept = _keep_session(uow, session, refresh_token, browser)
     if browser.return_id:
         browser_returns.record_sign_in(uow, browser.return_id, kept.session.id)
     return kept
 
 
-def _keep(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
+def _keep_session(uow: UnitOfWork, session: Session, refresh_token: Secret, browser: InBrowser) -> KeptSession:
     present = uow.browser_sessions.lock(browser.present.session_id) if browser.present is not None else None
     if present is not None and present.is_impersonation:
         raise ClosedWhileImpersonating

@@ -25,7 +25,7 @@ from core.sign_in.judgement import judge
 from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.recorded_refusals import noted, refuse
+from core.sign_in.recorded_refusals import noted_refusal, refuse
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.ways import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts
 
@@ -81,7 +81,7 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     refusal = judge(BEFORE_COMPARISON, facts).refusal
     if isinstance(refusal, RateLimitExceeded):
         user_id = user.id if user is not None else None
-        raise noted(refusal, user_id, UsedWay(Provider.PASSWORD), destination)
+        raise noted_refusal(refusal, user_id, UsedWay(Provider.PASSWORD), destination)
     if refusal is not None:
         raise refusal
     return LoginAttempt(id=recorded.id, facts=facts, password_hash=password_hash, decoys=decoys())

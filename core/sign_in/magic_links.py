@@ -40,7 +40,7 @@ from core.sign_in.judgement import judge
 from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, MailedProof, UsedWay
 from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import note, noted
+from core.sign_in.recorded_refusals import note_refusal, noted_refusal
 from core.sign_in.refusals import SignInRefused
 from core.sign_in.ways import OF_LINK, LinkFacts
 
@@ -121,7 +121,7 @@ def request(
     is_refused = judge(OF_LINK, LinkFacts(is_place_known=True, user=found)).refusal is not None
     user = None if is_refused else found
     is_first_proof = user is not None and not user.is_verified
-    code = mailed_codes.make(uow, user)
+    code = mailed_codes.make_code(uow, user)
     links.send(
         uow,
         user,
@@ -142,7 +142,7 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise _noted(unusable, Destination()) from None
-    browser = requesting_browsers.recall(link.token.data)
+    browser = requesting_browsers.recall_browser(link.token.data)
     back, place = _places(uow, link, browser)
     return MagicLinkRequested(email=link.user.email, back=back, place=place, browser=browser)
 
@@ -154,7 +154,7 @@ def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     except LinkUnusable as unusable:
         raise _noted(unusable, Destination()) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
-    back, place = _places(uow, link, requesting_browsers.recall(link.token.data))
+    back, place = _places(uow, link, requesting_browsers.recall_browser(link.token.data))
     return Exchanged(code=code, back=back, place=place)
 
 
@@ -177,11 +177,11 @@ def verify_code(
 
     `binding` binds the browser on whose page the code was typed, empty when it has none; None for a program.
     """
-    guess = mailed_codes.guess(uow, challenge_id, code, binding=binding)
+    guess = mailed_codes.guess_code(uow, challenge_id, code, binding=binding)
     if guess is None:
         raise MagicLinkRefused(CODE_OVER)
     if not guess.is_right:
-        note(uow, guess.token.user_id, _way(MailedProof.CODE), wanted, SignInReason.UNKNOWN_LINK)
+        note_refusal(uow, guess.token.user_id, _way(MailedProof.CODE), wanted, SignInReason.UNKNOWN_LINK)
         return MagicLinkRefused(WRONG_CODE).because(SignInReason.UNKNOWN_LINK)
     try:
         link = links.use_with_code(uow, guess, MAILED_CODE_TEXTS)
@@ -208,7 +208,7 @@ def _sign_in(
     try:
         destination = _destination(link.token.data, wanted)
     except DestinationMismatch as mismatch:
-        raise noted(mismatch, user.id, proof.used_way, wanted) from None
+        raise noted_refusal(mismatch, user.id, proof.used_way, wanted) from None
     outcome = conclusion.conclude(uow, proof, destination)
     return (
         MagicLinkRefused(texts.unknown).because(outcome.reason)
@@ -239,13 +239,13 @@ def _noted(
         organization_slug=wanted.organization_slug or token.data.get("org_slug"),
         service_slug=wanted.service_slug or token.data.get("service_slug"),
     )
-    return noted(refusal, token.user_id, _way(proof), destination)
+    return noted_refusal(refusal, token.user_id, _way(proof), destination)
 
 
 def _note_unknown(mailed_to: str, wanted: Destination, uow: UnitOfWork) -> None:
     user = uow.users.by_email(canonical_email(mailed_to, uow.domain_names.to_ascii))
     user_id = user.id if user is not None else None
-    note(uow, user_id, _way(MailedProof.LINK), wanted, SignInReason.UNKNOWN_LINK)
+    note_refusal(uow, user_id, _way(MailedProof.LINK), wanted, SignInReason.UNKNOWN_LINK)
 
 
 def _way(mailed_proof: MailedProof) -> UsedWay:

@@ -105,7 +105,7 @@ class OwnSessions:
     total: int
 
 
-def list_mine(uow: UnitOfWork) -> OwnSessions:
+def list_sessions(uow: UnitOfWork) -> OwnSessions:
     """Return the caller's live sessions, as far as the session of this request shows them."""
     caller = uow.caller
     found, total = uow.own_sessions.alive_of(

@@ -62,7 +62,7 @@ class OwnWays:
     limit: AccountLimit | None
 
 
-def read(uow: UnitOfWork) -> OwnWays:
+def read_ways(uow: UnitOfWork) -> OwnWays:
     """Return how the caller signs in."""
     caller = uow.caller
     required = uow.own_ways.defer_required(caller.account.id)

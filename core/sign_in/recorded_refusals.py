@@ -71,7 +71,7 @@ def record_failure(
     )
 
 
-def note(
+def note_refusal(
     uow: UnitOfWork,
     user_id: UUID | None,
     way: UsedWay,
@@ -84,12 +84,12 @@ def note(
     _defer_event(uow, user_id, way, destination, reason, waited)()
 
 
-def noted(refusal: Refused, user_id: UUID | None, way: UsedWay, destination: Destination) -> Refused:
+def noted_refusal(refusal: Refused, user_id: UUID | None, way: UsedWay, destination: Destination) -> Refused:
     """Return a refusal that, when raised, leaves its reason behind; a refusal of another kind leaves nothing."""
     reason = reason_of(refusal.reason)
     if reason is None:
         return refusal
-    return refusal.leaving(lambda uow: note(uow, user_id, way, destination, reason))
+    return refusal.leaving(lambda uow: note_refusal(uow, user_id, way, destination, reason))
 
 
 def _defer_event(

@@ -33,7 +33,7 @@ from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.outcomes import SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
 from core.sign_in.reasons import CountedReason, SignInReason
-from core.sign_in.recorded_refusals import Refused, note, noted, record_failure
+from core.sign_in.recorded_refusals import Refused, note_refusal, noted_refusal, record_failure
 from core.sign_in.refusals import CountedRefusal
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def verify(
         )
     except RateLimitExceeded as refusal:
         raise _noted(refusal, challenge, destination) from None
-    mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=method)
+    mfa_events.record_event(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=method)
     if isinstance(given, Code):
         proved = _use(uow, user.id, given, is_new_device=not recognized().is_known)
     else:
@@ -196,7 +196,7 @@ def verify(
 
     uow.sign_in_failures.remove(attempt_id)
     uow.mfa_challenges.use(challenge.id)
-    mfa_events.record(uow, MfaEvent.VERIFY_SUCCESS, user.id, method=method)
+    mfa_events.record_event(uow, MfaEvent.VERIFY_SUCCESS, user.id, method=method)
     _publish(uow, EventType.USER_MFA_VERIFY_SUCCESS, challenge, user, method)
     outcome = conclusion.conclude_with_second_factor(
         uow,
@@ -225,7 +225,7 @@ def _parse(typed: str) -> Code:
     digits = mfa.totp_code(typed)
     if digits is not None:
         return Code(method=Method.TOTP, value=digits)
-    backup_code = backup_codes.normalized(typed)
+    backup_code = backup_codes.normalized_backup_code(typed)
     if backup_code is not None:
         return Code(method=Method.BACKUP_CODE, value=backup_code)
     raise BadRequest.of_field("code", "This must be the six digits from your app, or a backup code such as ABCD-2345.")
@@ -234,7 +234,7 @@ def _parse(typed: str) -> Code:
 def _use(uow: UnitOfWork, user_id: UUID, code: Code, *, is_new_device: bool) -> tuple[str, ...]:
     """Use up a code; return what it proves (RFC 8176), for both kinds a one-time password; nothing if it is wrong."""
     if code.method is Method.BACKUP_CODE:
-        return (OTP,) if backup_codes.use(uow, user_id, code.value, is_new_device=is_new_device) else ()
+        return (OTP,) if backup_codes.use_backup_code(uow, user_id, code.value, is_new_device=is_new_device) else ()
     app = uow.totp_secrets.lock(user_id)
     if app is None or not app.is_enabled:
         return ()
@@ -270,12 +270,12 @@ def _refuse(
 ) -> CodeWrong:
     is_passkey, proof = method is Method.PASSKEY, challenge.proof
     reason = SignInReason.WRONG_PASSKEY if is_passkey else SignInReason.WRONG_CODE
-    mfa_events.record(
+    mfa_events.record_event(
         uow, MfaEvent.VERIFY_FAILED, user.id, method=method, attempts=challenge.attempts + 1, reason=reason
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, method)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        note(uow, user.id, proof.used_way, destination, reason, challenge)
+        note_refusal(uow, user.id, proof.used_way, destination, reason, challenge)
         return (PasskeyWrong() if is_passkey else CodeWrong()).because(reason)
     # The sign-in as a whole has failed.
     record_failure(
@@ -297,14 +297,14 @@ def _over(user_id: UUID, challenge_id: UUID, client: Destination) -> PreAuthOver
         challenge = uow.mfa_challenges.find(challenge_id, user_id=user_id)
         if challenge is not None:
             proof, destination = challenge.proof, replace(challenge.destination, device_token=client.device_token)
-            note(uow, user_id, proof.used_way, destination.of_proved(), SignInReason.SIGN_IN_OVER)
+            note_refusal(uow, user_id, proof.used_way, destination.of_proved(), SignInReason.SIGN_IN_OVER)
 
     return PreAuthOver().because(SignInReason.SIGN_IN_OVER).leaving(trace)
 
 
 def _noted(refusal: Refused, challenge: MfaChallenge, destination: Destination) -> Refused:
     proof = challenge.proof
-    return noted(refusal, proof.user_id, proof.used_way, destination)
+    return noted_refusal(refusal, proof.user_id, proof.used_way, destination)
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, method: Method) -> None:

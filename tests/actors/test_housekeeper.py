@@ -18,7 +18,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform import ended_organizations
 from core.platform.housekeeping import BATCH_ROWS_MAX, Leftover, sweep
-from core.privacy.closed_accounts import forget_next
+from core.privacy.closed_accounts import forget_next_closed
 from core.scim import left_directories
 from ports.database import Database
 from ports.metrics import Metrics
@@ -55,7 +55,7 @@ class FakeDatabase:
         if use_case is ended_organizations.delete_next:
             self.ended_organizations -= 1
             return self.ended_organizations >= 0
-        assert use_case is forget_next
+        assert use_case is forget_next_closed
         self.closed_accounts -= 1
         return self.closed_accounts >= 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.accounts.mailed_codes import TRIES_MAX
+from core.accounts.mailed_codes import CODE_TRIES_MAX
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining, judging
@@ -101,7 +101,7 @@ async def uses_mailed_code(hood: Neighbourhood, address: str, pick: int) -> None
     for _ in range(wrong):
         await send_code(hood, person, challenge.id, other_than(challenge.code))
     predicted = await explaining.predict(hood, SignInQuestion(email=address, way=SignInWay.LINK))
-    if challenge.code and wrong < TRIES_MAX:
+    if challenge.code and wrong < CODE_TRIES_MAX:
         held = await send_code(hood, person, challenge.id, challenge.code)
     else:
         if challenge.code and await send_code(hood, person, challenge.id, challenge.code) is not None:

@@ -85,7 +85,7 @@ class RelyingParty:
             # As for a session that has begun with the code.
             first = refresh.first_token(uow, tokens.session_id, code=code)
             uow.sessions.hand_over(tokens.session_id, new_hash=hash_token(first.reveal()))
-            codes.issue(uow, client, wanted, tokens.session_id, code)
+            codes.issue_code(uow, client, wanted, tokens.session_id, code)
             return code.reveal()
 
         return await self.world.installation.database.transact(issue)

@@ -16,7 +16,7 @@ from core.errors import BadRequest, Refusal
 from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.recorded_refusals import Refused, note
+from core.sign_in.recorded_refusals import Refused, note_refusal
 from core.sign_in.upstream import answers, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import SamlAnswer
@@ -53,7 +53,7 @@ def noted(
     def trace(uow: UnitOfWork) -> None:
         user_id = _user_of(uow, context, proven)
         if user_id is not None:
-            note(uow, user_id, UsedWay(proven.provider, context.confinement), destination or Destination(), reason)
+            note_refusal(uow, user_id, UsedWay(proven.provider, context.confinement), destination or Destination(), reason)
 
     return refusal.leaving(trace)
 

@@ -30,7 +30,7 @@ from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
 from core.sign_in.outcomes import Outcome
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import note
+from core.sign_in.recorded_refusals import note_refusal
 from core.sign_in.refusals import SignInInterrupted
 from core.sign_in.upstream import address_codes, by_connection, flows, known_elsewhere, refused
 from core.sign_in.upstream.address_codes import AddressCodeDue, ConfirmedSignIn
@@ -204,7 +204,7 @@ def _by_address(
         if _is_deactivated_there(user, by_connection.standing_of(uow, connected, user.id)):
             # Links are not mailed to them, so they would wait for a code in vain; the refusal says why.
             return _begin(uow, user, sign_in, proven, destination, connected)
-    note(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
+    note_refusal(uow, user.id, UsedWay(proven.provider, context.confinement), destination, reason)
     continue_id = flows.keep_proven(uow, sign_in, proven, user.id, browser=browser)
     return SignInToLink(continue_id=continue_id, user_ids=[user.id], email=user.email)
 
@@ -232,7 +232,7 @@ def _conclude_at_service(
     """Sign in the user for which the identity stands at another service; with several, they sign in to one first."""
     sign_in = known.sign_in
     if len(known.user_ids) > 1:
-        note(uow, None, UsedWay(proven.provider, sign_in.context.confinement), destination, SignInReason.LINK_REQUIRED)
+        note_refusal(uow, None, UsedWay(proven.provider, sign_in.context.confinement), destination, SignInReason.LINK_REQUIRED)
         continue_id = flows.keep_proven(uow, sign_in, proven, None, browser=browser)
         return SignInToLink(continue_id=continue_id, user_ids=known.user_ids, email=None)
     user = uow.users.lock(known.user_ids[0])

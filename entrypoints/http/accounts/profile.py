@@ -45,7 +45,7 @@ async def change_profile(call: Call, body: ProfileUpdate) -> Profile | ProfileWi
     if body.email is None and body.name is msgspec.UNSET:
         return await call.read(profile.read)
     return await call.transact(
-        profile_changes.change,
+        profile_changes.change_profile,
         email=body.email,
         name=body.name if body.name is not msgspec.UNSET else None,
         names_account=body.name is not msgspec.UNSET,

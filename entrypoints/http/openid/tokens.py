@@ -167,7 +167,7 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     code = PresentedCode(
         code=body.code, redirect_uri=body.redirect_uri, code_verifier=body.code_verifier, resource=body.resource
     )
-    return _answer(call, await transact_limited(call, codes.redeem, presented, code, proof))
+    return _answer(call, await transact_limited(call, codes.redeem_code, presented, code, proof))
 
 
 @routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))

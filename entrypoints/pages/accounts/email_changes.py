@@ -33,7 +33,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, f
         "accounts/email_changes.html",
         done=done,
         refusal=refusal,
-        ways=await call.read(own_ways.read),
+        ways=await call.read(own_ways.read_ways),
         email=present,
         requested=mine.email if mine.email != present else None,
         typed=form.email if form is not None else "",

@@ -61,7 +61,7 @@ async def _page(
         way=form.way if form is not None else query or ReturnQuery(),
         refusal=refusal or (BadRequest(repeated_problem) if repeated_problem else None),
         email=call.in_browser.email,
-        ways=await call.read(own_ways.read),
+        ways=await call.read(own_ways.read_ways),
         is_current_wrong=isinstance(refusal, CurrentPasswordWrong),
         repeated_problem=repeated_problem,
     )

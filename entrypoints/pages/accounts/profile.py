@@ -16,7 +16,7 @@ routes = account_pages()
 @in_browser
 async def show_account(call: Call, query: DoneQuery) -> Page:
     """Show an overview of your account."""
-    figures = await call.read(account_figures.read)
+    figures = await call.read(account_figures.read_figures)
     # Who uses an application of others has not come to found an organization.
     is_founder = not (figures.organizations or figures.applications or call.in_browser.confined_to)
     return account_page(
@@ -26,6 +26,6 @@ async def show_account(call: Call, query: DoneQuery) -> Page:
         is_founder=is_founder,
         email=call.in_browser.email,
         name=(await call.read(names.of_caller)).own,
-        ways=await call.read(own_ways.read),
+        ways=await call.read(own_ways.read_ways),
         figures=figures,
     )

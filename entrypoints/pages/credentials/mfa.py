@@ -54,7 +54,7 @@ async def show_second_factor(call: Call, query: DoneQuery) -> Page:
         status_of_factor=own.status,
         has_app=own.has_app,
         passkeys=await call.read(passkeys.list_mine),
-        ways=await call.read(own_ways.read),
+        ways=await call.read(own_ways.read_ways),
     )
 
 

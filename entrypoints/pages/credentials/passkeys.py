@@ -57,7 +57,7 @@ class NameForm(ProtectedForm, kw_only=True):
 async def show_passkeys(call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
     """Show your passkeys."""
     mine = await call.read(passkeys.list_mine)
-    ways = await call.read(own_ways.read)
+    ways = await call.read(own_ways.read_ways)
     done = query.done if query is not None else ""
     signals = await _signals(call) if done in _SIGNALLED else ""
     return account_page(

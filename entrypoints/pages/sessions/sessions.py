@@ -22,7 +22,7 @@ SESSIONS: Final = f"{ACCOUNT}/sessions"
 @in_browser
 async def show_sessions(call: Call, query: DoneQuery) -> Page:
     """Show where your account is signed in: in this browser, in others, at services, and by programs."""
-    mine = await call.read(own_sessions.list_mine)
+    mine = await call.read(own_sessions.list_sessions)
     return account_page(call, "sessions/sessions.html", done=query.done, sessions=mine)
 
 

@@ -66,7 +66,7 @@ async def show_sign_in(call: Call, sign_in_id: UUID) -> Page:
         reason=reason,
         risks=risks,
         is_success=one.outcome is SignInOutcome.SUCCESS,
-        ways=await call.read(own_ways.read),
+        ways=await call.read(own_ways.read_ways),
     )
 
 

@@ -115,7 +115,7 @@ CASES: Final[Mapping[AgedRows, Case]] = {
         "INSERT INTO users (id, email, created_at, updated_at, closed_at)"
         " SELECT gen_random_uuid(), gen_random_uuid() || '@example.com', ended, ended, ended FROM ends",
         "SELECT closed_at FROM users WHERE closed_at IS NOT NULL AND anonymized_at IS NULL ORDER BY 1",
-        closed_accounts.forget_next,
+        closed_accounts.forget_next_closed,
         closed_accounts.REOPENABLE_FOR,
     ),
     AgedRows.LEFT_DIRECTORIES: Case(

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from core.accounts import registration
-from core.accounts.requesting_browsers import recall, requesting
+from core.accounts.requesting_browsers import recall_browser, requesting
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
@@ -60,7 +60,7 @@ def test_only_accounts_that_may_sign_in_get_a_mail(transact: Callable[..., Any],
 
 def test_a_link_is_bound_to_the_browser_that_requested_it() -> None:
     browser = requesting("the value of its cookie", return_to="/app")
-    stored = recall(browser.stored())
+    stored = recall_browser(browser.stored())
 
     assert stored is not None
     assert stored == browser

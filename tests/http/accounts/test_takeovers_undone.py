@@ -500,7 +500,7 @@ class TestClosedAccounts:
 
         clock.advance(timedelta(days=9))
 
-        assert not await database.transact(closed_accounts.forget_next)
+        assert not await database.transact(closed_accounts.forget_next_closed)
         assert world.rows("SELECT email FROM users WHERE id = %s", victim.app.id) == [(EMAIL,)]
 
     async def test_a_deactivated_account_stays_deactivated(self, founder: Intrusion) -> None:

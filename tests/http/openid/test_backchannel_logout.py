@@ -60,9 +60,9 @@ async def dispatch(dispatcher: LogoutDispatcher, world: World) -> None:
 async def due(world: World) -> list[LogoutNotice]:
     """Return the notices that are due now, and leave them so."""
     database = world.installation.database
-    leased = await database.transact(logout_notices.lease, 10, 10)
+    leased = await database.transact(logout_notices.lease_service, 10, 10)
     for service in leased:
-        await database.transact(logout_notices.release, service)
+        await database.transact(logout_notices.release_service, service)
     return [notice for service in leased for notice in service.notices]
 
 

@@ -52,13 +52,13 @@ class TestTraces:
         assert forgotten.status == 200
 
         await installation.database.transact(
-            refusals.note, user_id, UsedWay(Provider.PASSWORD), Destination(), SignInReason.NOT_A_MEMBER
+            refusals.note_refusal, user_id, UsedWay(Provider.PASSWORD), Destination(), SignInReason.NOT_A_MEMBER
         )
 
         assert team.world.value("SELECT count(*) FROM login_events WHERE user_id = %s", user_id) == 0
 
     async def test_a_refusal_for_another_cause_leaves_nothing(self) -> None:
-        refusal = refusals.noted(Conflict(), uuid4(), UsedWay(Provider.PASSWORD), Destination())
+        refusal = refusals.noted_refusal(Conflict(), uuid4(), UsedWay(Provider.PASSWORD), Destination())
 
         assert refusal.trace is None
 

@@ -72,7 +72,7 @@ async def test_no_sign_in_continues_or_replaces_it(callers: Callers) -> None:
             impersonator_id=None,
             created_at=now,
         )
-        in_browsers.keep(uow, session, Secret("refresh"), InBrowser(present=acting))
+        in_browsers.keep_session(uow, session, Secret("refresh"), InBrowser(present=acting))
 
     with pytest.raises(ClosedWhileImpersonating):
         await callers.world.installation.database.transact(keep)
