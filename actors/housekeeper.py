@@ -18,7 +18,7 @@ from actors.periods import PeriodicActor, PeriodicConnections
 from core.errors import ServiceUnavailable
 from core.platform import ended_organizations, housekeeping
 from core.platform.housekeeping import Leftover
-from core.privacy import closed_accounts
+from core.privacy import anonymization
 from core.scim import left_directories
 
 # In which every kind has its turn once.
@@ -69,7 +69,7 @@ class Housekeeper(PeriodicActor):
 
     async def _forget_closed_accounts(self) -> None:
         """Anonymize the accounts that were closed too long ago to be reopened, each in a transaction of its own."""
-        accounts = await self._in_batches(closed_accounts.forget_next_closed, full=1, pause_seconds=PAUSE_SECONDS)
+        accounts = await self._in_batches(anonymization.forget_next_closed, full=1, pause_seconds=PAUSE_SECONDS)
         if accounts:
             log.info("housekeeping.accounts_forgotten", accounts=accounts)
 

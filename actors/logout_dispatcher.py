@@ -1,4 +1,4 @@
-"""Posts logout tokens to services; the rules are in `core/openid/logout_notices.py`."""
+"""Posts logout tokens to services; the rules are in `core/openid/logout.py`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import structlog
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Capacity, Connections, Dispatcher
 from core.attempts import Attempt
 from core.errors import ServiceUnavailable
-from core.openid import logout_notices
-from core.openid.logout_notices import LeasedService, LogoutNotice
+from core.openid import logout
+from core.openid.logout import LeasedService, LogoutNotice
 from core.sessions.tokens import TokenKind
 from ports.clock import Clock
 from ports.mailboxes import WorkKind
@@ -49,19 +49,19 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
         self._clock = clock
 
     def lease(self, uow: UnitOfWork, free: Capacity) -> Sequence[LeasedService]:
-        return logout_notices.lease_service(uow, free.targets_max, free.items_max)
+        return logout.lease_service(uow, free.targets_max, free.items_max)
 
     def identity(self, target: LeasedService) -> UUID:
         return target.id
 
     async def serve(self, target: LeasedService) -> bool:
-        release = partial(logout_notices.release_service, service=target)
+        release = partial(logout.release_service, service=target)
         return await self._serve_each(target, target.notices, partial(self._deliver, target), release)
 
     async def _deliver(self, service: LeasedService, notice: LogoutNotice) -> None:
         with self._measured():
             attempt = await self._post(service, notice)
-            await self._recorded(partial(logout_notices.record_notice, service=service, notice=notice, attempt=attempt))
+            await self._recorded(partial(logout.record_notice, service=service, notice=notice, attempt=attempt))
             _report(service, notice, attempt)
 
     async def _post(self, service: LeasedService, notice: LogoutNotice) -> Attempt:
@@ -72,7 +72,7 @@ class LogoutDispatcher(Dispatcher[LeasedService]):
             token = self._tokens.sign(
                 notice.claims(service.client_id),
                 kind=TokenKind.LOGOUT,
-                lifetime=logout_notices.LOGOUT_TOKEN_LIFETIME,
+                lifetime=logout.LOGOUT_TOKEN_LIFETIME,
                 now=self._clock(),
                 host=notice.host,
                 algorithm=service.signature_algorithm,

@@ -43,7 +43,7 @@ from adapters.postgres.driver.write_failures import WriteFailures
 from adapters.prometheus import PrometheusMetrics
 from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
-from core.accounts.new_passwords import BreachUnknown, PasswordRules
+from core.accounts.passwords import BreachUnknown, PasswordRules
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest

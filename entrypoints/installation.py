@@ -11,7 +11,7 @@ import trio
 
 from actors.live_processes import MemoryLiveProcesses
 from actors.precedence import RequestsFirst
-from core.accounts.new_passwords import PasswordRules
+from core.accounts.passwords import PasswordRules
 from core.accounts.providers import Provider
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import RenderedMail

@@ -24,7 +24,7 @@ from typing import Final, TypeAlias
 import structlog
 import trio
 
-from core.accounts import new_passwords
+from core.accounts import passwords
 from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
 from core.platform import log_months, owners
@@ -52,7 +52,7 @@ from entrypoints.refusals import CannotStart
 from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.setting_kinds import Bind
 from entrypoints.settings import Settings
-from entrypoints.shared.accounts.new_passwords import generated_password, hashed
+from entrypoints.shared.accounts.passwords import generated_password, hashed
 from entrypoints.signals import reload_signals, server_stop_signals
 from entrypoints.upstream_settings import added_to
 from entrypoints.version import version
@@ -464,9 +464,7 @@ async def _ensure_owner(installation: Installation) -> str | None:
         return None
     if not await installation.database.transact(owners.any_exists):
         password = settings.owner_password or _development_password(settings)
-        new = new_passwords.accepted(
-            password.reveal(), "GATEHOUSE_OWNER_PASSWORD", installation.password_rules, [email]
-        )
+        new = passwords.accepted(password.reveal(), "GATEHOUSE_OWNER_PASSWORD", installation.password_rules, [email])
         await installation.database.transact(owners.appoint_first, email, await hashed(installation, new))
     # Another replica may have made a different first owner.
     return email if await installation.database.read(owners.is_platform_owner, email) else None

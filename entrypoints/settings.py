@@ -26,7 +26,7 @@ from core.limits import (
 from core.organizations.settings.pictures import PICTURE_BYTES_MAX
 from core.platform_brand import NAME_DEFAULT
 from core.secrets import Secret
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart

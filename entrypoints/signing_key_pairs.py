@@ -15,7 +15,7 @@ from adapters.crypto.vault import SealBroken
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform import commands
 from core.sessions import server_secrets, signing_keys
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from entrypoints import master_keys
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart

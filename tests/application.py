@@ -39,7 +39,7 @@ from adapters.resolver import DnsResolver
 from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyPair, SigningKey
 from entrypoints import capabilities, equipment
 from entrypoints.event_receiver import EventReceiver

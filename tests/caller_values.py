@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace, CallerService
-from core.sessions.session import CallerSession
 
 START: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA: Final = Caller(

@@ -36,7 +36,7 @@ FOR_PROGRAMS: Final[Mapping[str, str]] = {
     "core/billing/signatures.py": "the payment provider reads it",
     "core/mail/routed_mail.py": "members read it as JSON",
     "core/openid/clients.py": "clients read it, as an error of OAuth",
-    "core/openid/codes.py": "clients read it, as an error of OAuth",
+    "core/openid/grants.py": "clients read it, as an error of OAuth",
     "core/openid/dpop.py": "clients read it, as an error of OAuth",
     "core/openid/refusals.py": "clients read it, as an error of OAuth",
     "core/organizations/key_callers.py": "programs with a key of an organization read it",

@@ -13,7 +13,7 @@ from typing import Final
 from adapters.crypto.key_pairs import key_pair_of
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.driver.connection import RawConnection
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyPair, KeyState, SigningKey
 from tests import kept_keys
 from tests.kept_keys import rsa_key

@@ -22,24 +22,17 @@ BESIDE_THE_AREAS = {
 # The modules whose area and name no module of the core has, by the reason. Each number may only become smaller.
 OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
     "adapters/postgres": (
-        16,
+        11,
         {
             "storage of what several capabilities of the core use": (
-                "accounts/known_ids",
-                "openid/single_uses",
                 "sessions/unfinished_sign_ins",
                 "sign_in/upstream/revocation/provider_sessions",
             ),
             "storage of one part of a capability": (
                 "billing/events",
-                "openid/authorization_codes",
-                "openid/authorization_requests",
                 "saml/configurations",
             ),
-            "statements that several modules use": (
-                "mail/mail_dues",
-                "webhooks/new_deliveries",
-            ),
+            "statements that several modules use": ("webhooks/new_deliveries",),
             "statements of housekeeping": ("platform/ended_invitations", "platform/unproved_accounts"),
             "of all areas: where personal data are": ("privacy/personal_data",),
         },

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from core.secrets import Secret
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyPair, SigningKey
 
 # The least that RFC 7518 (3.3) allows for RS256; with twice the bits a signature would cost six times as much.

@@ -35,7 +35,7 @@ from adapters.crypto.key_pairs import (
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
 from core.hosts import under
 from core.lazy_dataclasses import dataclass
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SigningKey
 from core.sessions.tokens import IssuedElsewhere, SigningKeyUnknown, TokenKind
 from ports.clock import Randomness

@@ -15,7 +15,7 @@ import trio
 from adapters.gateways.failures import PROVIDER, reason_of
 from adapters.gateways.outbound import of, read_beginning
 from adapters.password_lists.files import sha1_of
-from core.accounts.new_passwords import BreachUnknown
+from core.accounts.passwords import BreachUnknown
 from ports.accounts.passwords import seconds_max
 
 PREFIX_DIGITS: Final = 5

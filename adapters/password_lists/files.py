@@ -12,7 +12,7 @@ from typing import Final, TypeVar, final
 
 import trio
 
-from core.accounts.new_passwords import BreachUnknown
+from core.accounts.passwords import BreachUnknown
 from ports.accounts.passwords import seconds_max
 
 LINE_BYTES_MAX: Final = 100

@@ -6,14 +6,13 @@ This module evaluates its annotations, so it has no `from __future__ import anno
 from typing import TYPE_CHECKING
 
 from adapters.postgres.accounts.account_splits import PostgresAccountSplits
-from adapters.postgres.accounts.known_ids import PostgresKnownIds
 from adapters.postgres.accounts.names import PostgresPersonNames
 from adapters.postgres.accounts.one_time_tokens import PostgresOneTimeTokens
 from adapters.postgres.accounts.open_registrations import PostgresOpenRegistrations
 from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
 from adapters.postgres.accounts.sign_in_failures import PostgresSignInFailures
 from adapters.postgres.accounts.user_import import PostgresUserImport
-from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
+from adapters.postgres.accounts.users import PostgresCredentials, PostgresKnownIds, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
@@ -30,8 +29,12 @@ from adapters.postgres.billing.reconciliation import PostgresBillingCancellation
 from adapters.postgres.billing.sandbox import PostgresSandbox
 from adapters.postgres.billing.subscriptions import PostgresBillingSubscriptions
 from adapters.postgres.credentials.devices import PostgresDevices
-from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
-from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
+from adapters.postgres.credentials.mfa import (
+    PostgresBackupCodes,
+    PostgresMfaEvents,
+    PostgresSecondFactors,
+    PostgresTotpSecrets,
+)
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.customers.claiming import PostgresCustomerClaims
 from adapters.postgres.customers.claims import PostgresTokenPreviews
@@ -58,12 +61,11 @@ from adapters.postgres.invitations.invited import PostgresInvited
 from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.mail.routed_mail import PostgresRoutedMail
-from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCodes
-from adapters.postgres.openid.authorization_requests import PostgresAuthorizationRequests
 from adapters.postgres.openid.clients import PostgresClients
 from adapters.postgres.openid.device import PostgresDeviceCodes
-from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
-from adapters.postgres.openid.single_uses import PostgresSingleUses
+from adapters.postgres.openid.grants import PostgresAuthorizationCodes, PostgresSingleUses
+from adapters.postgres.openid.logout import PostgresLogoutNotices
+from adapters.postgres.openid.requests import PostgresAuthorizationRequests
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from adapters.postgres.organizations.deletion import PostgresDeletedOrganizations
@@ -146,14 +148,12 @@ from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.sessions.shown_secrets import PostgresShownSecrets
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
-from adapters.postgres.sign_in.account_figures import PostgresFiguresOfUser
 from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
 from adapters.postgres.sign_in.customer_choices import PostgresCustomerVisits
 from adapters.postgres.sign_in.identities import PostgresIdentities
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
-from adapters.postgres.sign_in.own_sessions import PostgresSessionsOfUser
-from adapters.postgres.sign_in.own_ways import PostgresWaysOfUser
+from adapters.postgres.sign_in.own_account import PostgresFiguresOfUser, PostgresSessionsOfUser, PostgresWaysOfUser
 from adapters.postgres.sign_in.places import PostgresSignInPlaces
 from adapters.postgres.sign_in.sign_in_rules import PostgresMembersUnderRules
 from adapters.postgres.sign_in.sign_ins import PostgresSignIns

@@ -1,7 +1,7 @@
 """Closing an account: by its user, who belongs to no organization.
 
 A closed account is not used for anything. For two weeks its user can reopen it by signing in; after that it is
-anonymized (`core/privacy/closed_accounts.py`).
+anonymized (`core/privacy/anonymization.py`).
 """
 
 from __future__ import annotations

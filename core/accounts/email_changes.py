@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts import addresses, links, profile, verification
+from core.accounts import addresses, links, names, profile, verification
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.profile import Profile
@@ -23,7 +23,7 @@ from core.accounts.users import User
 from core.accounts.verification import UnprovedAddress, VerifiedAddress
 from core.credentials import factors
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, Refusal, all_valid
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import MailTemplate
 from core.organizations import takeovers
@@ -204,3 +204,19 @@ def _notify(uow: UnitOfWork, user: User, purpose: TokenPurpose, template: MailTe
         ip_address=uow.origin.ip_address or "unknown",
         at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def change_profile(uow: UnitOfWork, *, email: str | None, name: str | None, names_account: bool) -> Profile:
+    """Request another address for the caller's account unless it is None, and with `names_account` set the name.
+
+    A name of None removes the name. Return the profile; raise what `names.change` and `email_changes.request` raise,
+    and one `BadRequest` for both fields.
+    """
+    callers.require_whole_account(uow)
+    all_valid(
+        lambda: normalize_email(email, uow.domain_names.to_ascii) if email is not None else None,
+        lambda: names.checked_or_none(name),
+    )
+    if names_account:
+        names.change(uow, name)
+    return request(uow, email) if email is not None else profile.read(uow)

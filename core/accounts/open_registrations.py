@@ -15,10 +15,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import requesting_browsers
+from core.accounts import return_targets
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.requesting_browsers import RequestingBrowser
-from core.accounts.return_targets import ReturnTarget
+from core.accounts.return_targets import RequestingBrowser, ReturnTarget
 from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 
@@ -50,7 +49,7 @@ class OpenRegistration:
     @property
     def browser(self) -> RequestingBrowser | None:
         """The browser in which it was made on a page; None when a program has made it."""
-        return requesting_browsers.recall_browser(self.data)
+        return return_targets.recall_browser(self.data)
 
     @property
     def stored_way(self) -> dict[str, Any]:

@@ -10,21 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import (
-    addresses,
-    links,
-    locks,
-    new_passwords,
-    passwords,
-    requesting_browsers,
-    return_targets,
-    single_sign_on,
-)
+from core.accounts import addresses, links, locks, passwords, return_targets, single_sign_on
 from core.accounts.links import LinkTexts, ValidLink
-from core.accounts.new_passwords import NewPassword, PasswordRules
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.requesting_browsers import RequestingBrowser
-from core.accounts.return_targets import ReturnRequest, ReturnTarget
+from core.accounts.passwords import NewPassword, PasswordRules
+from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.errors import Refusal, SsoRequired
@@ -84,8 +74,8 @@ def inspect(uow: UnitOfWork, token: str) -> Reset:
 def check(uow: UnitOfWork, token: str, new_password: str, rules: PasswordRules) -> NewPassword:
     """Return a new password before the slow hashing; raise `LinkUnusable`, or `BadRequest` when it is not accepted."""
     found = inspect(uow, token)
-    about = [*new_passwords.about_account(uow, found.user_id, found.email), found.place.name]
-    return new_passwords.accepted(new_password, "new_password", rules, about)
+    about = [*passwords.about_account(uow, found.user_id, found.email), found.place.name]
+    return passwords.accepted(new_password, "new_password", rules, about)
 
 
 def reset(uow: UnitOfWork, token: str, password_hash: str, *, binding: str | None = None) -> Reset | Refusal:
@@ -120,6 +110,6 @@ def _is_closed(uow: UnitOfWork, link: ValidLink, place: ReturnTarget, binding: s
 
 
 def _reset(uow: UnitOfWork, link: ValidLink) -> Reset:
-    back, browser = return_targets.recall(uow, link.token.data), requesting_browsers.recall_browser(link.token.data)
+    back, browser = return_targets.recall(uow, link.token.data), return_targets.recall_browser(link.token.data)
     place = return_targets.place_of(uow, back, browser)
     return Reset(user_id=link.user.id, email=link.user.email, back=back, place=place, browser=browser)

@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import links, open_registrations, requesting_browsers, return_targets, verification
+from core.accounts import links, open_registrations, return_targets, verification
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
-from core.accounts.requesting_browsers import RequestingBrowser
-from core.accounts.return_targets import ReturnRequest, ReturnTarget
+from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
 from core.accounts.users import User, add_unproved
 from core.errors import Conflict
 from core.events import person_events
@@ -103,7 +102,7 @@ def register_evenly(
 def inspect_sign_in_link(uow: UnitOfWork, token: str) -> SignInLink:
     """Return where the link of the mail about an existing account leads; raise `LinkUnusable`. It stays valid."""
     link = links.inspect(uow, TokenPurpose.CONTINUE_SIGN_IN, token, TEXTS)
-    browser = requesting_browsers.recall_browser(link.token.data)
+    browser = return_targets.recall_browser(link.token.data)
     back = return_targets.recall(uow, link.token.data)
     return SignInLink(email=link.user.email, place=return_targets.place_of(uow, back, browser), browser=browser)
 

@@ -24,8 +24,7 @@ from core.services import admission
 from core.services.assignments import Assignment
 from core.services.services import Admission, CustomerPolicy, Individuals, Service, ServiceRole, ServiceType
 from core.sessions.group_forms import GroupsAs
-from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -11,20 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import (
-    addresses,
-    languages,
-    links,
-    one_time_tokens,
-    open_registrations,
-    requesting_browsers,
-    return_targets,
-)
+from core.accounts import addresses, languages, links, one_time_tokens, open_registrations, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.open_registrations import OpenRegistration
-from core.accounts.requesting_browsers import RequestingBrowser
-from core.accounts.return_targets import ReturnRequest, ReturnTarget
+from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
 from core.accounts.users import User, lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.lazy_dataclasses import dataclass
@@ -148,7 +139,7 @@ def inspect(uow: UnitOfWork, token: str) -> UnprovedAddress | VerifiedAddress:
         return VerifiedAddress(email=link.user.email, back=back)
     registration = _registration(uow, link)
     of_registration = registration.browser if registration is not None else None
-    browser = of_registration or requesting_browsers.recall_browser(link.token.data)
+    browser = of_registration or return_targets.recall_browser(link.token.data)
     return UnprovedAddress(
         user=link.user,
         back=back,

@@ -1,25 +1,14 @@
-"""Multi-factor authentication for its owner: an app, what turns it on and off, and new backup codes.
-
-A second factor is an authenticator app, or a passkey that its owner has made one (`passkey_factors.py`); an account may
-have one app and any of its passkeys. The first factor turns multi-factor authentication on and brings the backup codes;
-removing the last one turns it off. Both happen in `settle_added` and `settle_removed` alone, and everything else asks
-`User.has_mfa`.
-
-Codes at sign-in are in `core/sign_in/second_factor.py`, backup codes in `backup_codes.py`. An impersonator may do none
-of this: the new secret or codes would give lasting access to the account. Nor may a session with one factor where two
-are asked for (`factors.py`). The account is locked, so that a change and a concurrent lockout of the account come one
-after the other.
-"""
+"""Multi-factor authentication for its owner: an app, what turns it on and off, backup codes, and the log of both."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.credentials import backup_codes, factors, mfa_events
-from core.credentials.mfa_events import MfaEvent
+from core.credentials import factors
 from core.errors import BadRequest, Refusal
 from core.events import person_events
 from core.events.actions import AuditAction
@@ -139,7 +128,7 @@ def set_up(uow: UnitOfWork) -> TotpSetup:
     secret = uow.totp.new_secret()
     if not uow.totp_secrets.put_pending(caller.account.id, secret, at=uow.now, is_of_limited_session=caller.is_limited):
         raise MfaAlreadyEnabled
-    mfa_events.record_event(uow, MfaEvent.SETUP_INITIATED, caller.account.id)
+    record_event(uow, MfaEvent.SETUP_INITIATED, caller.account.id)
     return TotpSetup(secret=secret, uri=uow.totp.uri(secret, caller.account.email))
 
 
@@ -167,13 +156,13 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     if pending.is_enabled:
         raise MfaAlreadyEnabled
     if uow.totp.step_of(pending.secret, digits, at=uow.now) is None:
-        mfa_events.record_event(uow, MfaEvent.SETUP_FAILED, caller.account.id)
+        record_event(uow, MfaEvent.SETUP_FAILED, caller.account.id)
         return SetupCodeWrong()
 
     uow.totp_secrets.enable(caller.account.id, at=uow.now)
     callers.record_whole_account_changed(uow, caller, is_limited=pending.is_of_limited_session)
     uow.sessions.add_methods(caller.session.id, (OTP, MFA))
-    mfa_events.record_event(uow, MfaEvent.SETUP_COMPLETED, caller.account.id)
+    record_event(uow, MfaEvent.SETUP_COMPLETED, caller.account.id)
     return Enabled(codes=settle_added(uow, caller.account.id, caller.account.email))
 
 
@@ -201,7 +190,7 @@ def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
     if not uow.second_factors.status(caller.account.id).enabled:
         raise MfaNotEnabled
     callers.record_whole_account_changed(uow, caller)
-    return backup_codes.issue_backup_codes(uow, caller.account.id)
+    return issue_backup_codes(uow, caller.account.id)
 
 
 def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") -> tuple[Secret, ...]:
@@ -212,8 +201,8 @@ def settle_added(uow: UnitOfWork, user_id: UUID, email: str, *, name: str = "") 
     if uow.second_factors.settle(user_id, at=uow.now).was_on:
         _send_mail_about(uow, email, MailTemplate.MFA_FACTOR_ADDED, name)
         return ()
-    mfa_events.record_event(uow, MfaEvent.ENABLED, user_id)
-    codes = backup_codes.issue_backup_codes(uow, user_id)
+    record_event(uow, MfaEvent.ENABLED, user_id)
+    codes = issue_backup_codes(uow, user_id)
     person_events.publish(uow, EventType.USER_MFA_ENABLED, user_id, email)
     person_events.record(uow, AuditAction.SECURITY_MFA_ENABLED, user_id, email)
     _send_mail(uow, email, MailTemplate.MFA_ENABLED)
@@ -271,7 +260,7 @@ def _owner(uow: UnitOfWork) -> Caller:
 
 
 def _record_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
-    mfa_events.record_event(uow, MfaEvent.DISABLED, user_id)
+    record_event(uow, MfaEvent.DISABLED, user_id)
     person_events.publish(uow, EventType.USER_MFA_DISABLED, user_id, email)
     person_events.record(uow, AuditAction.SECURITY_MFA_DISABLED, user_id, email)
     _send_mail(uow, email, MailTemplate.MFA_DISABLED)
@@ -298,3 +287,72 @@ def _ip_address(uow: UnitOfWork) -> str:
 
 def _moment(uow: UnitOfWork) -> str:
     return uow.now.strftime("%Y-%m-%d %H:%M UTC")
+
+
+class MfaEvent(StrEnum):
+    """A change of a second factor, or an attempt with one."""
+
+    SETUP_INITIATED = "mfa_setup_initiated"
+    SETUP_COMPLETED = "mfa_setup_completed"
+    SETUP_FAILED = "mfa_setup_failed"
+    ENABLED = "mfa_enabled"
+    DISABLED = "mfa_disabled"
+    FORCE_DISABLED_BY_ADMIN = "mfa_force_disabled_by_admin"
+    VERIFY_ATTEMPT = "mfa_verify_attempt"
+    VERIFY_SUCCESS = "mfa_verify_success"
+    VERIFY_FAILED = "mfa_verify_failed"
+    BACKUP_CODES_GENERATED = "backup_codes_generated"
+    BACKUP_CODE_USED = "backup_code_used"
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the attempt succeeded."""
+        return self not in {MfaEvent.SETUP_FAILED, MfaEvent.VERIFY_FAILED}
+
+
+def record_event(uow: UnitOfWork, event: MfaEvent, user_id: UUID, /, **details: Any) -> None:
+    """Record an event about a user's second factor."""
+    uow.mfa_events.add(user_id, event, is_success=event.is_success, details=details)
+
+
+CODES_PER_SET: Final = 10
+# Without 0 and O, 1, I and L, which are easily confused, and without U, so that no code spells an offensive word.
+ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+GROUP_CHARACTERS: Final = 4
+CODE_CHARACTERS: Final = 2 * GROUP_CHARACTERS
+# Accepts characters outside the alphabet too: a misread code is a wrong code, not malformed input.
+_TYPED: Final = re.compile(rf"[0-9A-Z]{{{GROUP_CHARACTERS}}}-?[0-9A-Z]{{{GROUP_CHARACTERS}}}")
+
+
+def normalized_backup_code(typed: str) -> str | None:
+    """Return a typed code in its stored form, ignoring case, spaces and dash; None when it is malformed."""
+    code = "".join(typed.split()).upper()
+    return code.replace("-", "") if _TYPED.fullmatch(code) else None
+
+
+def issue_backup_codes(uow: UnitOfWork, user_id: UUID) -> tuple[Secret, ...]:
+    """Replace the user's backup codes by ten new ones and return these, to be shown once."""
+    codes: set[str] = set()
+    while len(codes) < CODES_PER_SET:
+        codes.add(uow.randomness.choice(ALPHABET, CODE_CHARACTERS))
+    uow.backup_codes.replace(user_id, [_keyed_hash(uow, user_id, code) for code in codes], at=uow.now)
+    record_event(uow, MfaEvent.BACKUP_CODES_GENERATED, user_id, count=len(codes))
+    return tuple(Secret(f"{code[:GROUP_CHARACTERS]}-{code[GROUP_CHARACTERS:]}") for code in codes)
+
+
+def use_backup_code(uow: UnitOfWork, user_id: UUID, code: str, *, is_new_device: bool) -> bool:
+    """Use up a normalized code; False when the user has no such code or has used it before."""
+    if not uow.backup_codes.use(user_id, _keyed_hash(uow, user_id, code), at=uow.now):
+        return False
+    record_event(
+        uow,
+        MfaEvent.BACKUP_CODE_USED,
+        user_id,
+        remaining=uow.backup_codes.count_unused(user_id),
+        is_new_device=is_new_device,
+    )
+    return True
+
+
+def _keyed_hash(uow: UnitOfWork, user_id: UUID, code: str) -> bytes:
+    return uow.pepper.mark("backup code", user_id.bytes, code.encode())

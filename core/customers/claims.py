@@ -32,7 +32,7 @@ from core.sessions.claim_sources import OwnClaim, value_of
 from core.sessions.client_grants import ClientGrant
 from core.sessions.sessions import ABSOLUTE_LIFETIME
 from core.sessions.token_additions import TokenSubject
-from core.sessions.token_claims import token_grant
+from core.sessions.tokens import token_grant
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

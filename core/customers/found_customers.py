@@ -28,7 +28,7 @@ from core.organizations.link_callers import Part
 from core.positions import FoundRows, Position, found_rows
 from core.services import access
 from core.services.services import Service
-from core.sessions.months import month_of
+from core.sessions.customer_contexts import month_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -21,7 +21,7 @@ from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
 from core.saml import visits
 from core.sessions import callers
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

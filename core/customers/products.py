@@ -26,8 +26,7 @@ from core.positions import Position
 from core.services import assignments
 from core.services.assignments import Assignment
 from core.services.services import CustomerPolicy, Service
-from core.sessions.callers import Caller
-from core.sessions.session import RECENT
+from core.sessions.callers import RECENT, Caller
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -40,11 +40,9 @@ from core.organizations.organizations import (
 from core.services import access, api_keys
 from core.services.api_keys import ApiKeyInvalid, Permission
 from core.services.services import Service
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
-from core.sessions.session import CallerSession
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

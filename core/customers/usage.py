@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.services import access
 from core.services.services import Service
-from core.sessions.months import month_of
+from core.sessions.customer_contexts import month_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

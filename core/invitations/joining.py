@@ -29,7 +29,7 @@ from core.sessions.callers import Caller
 from core.sessions.sessions import MAILED
 from core.sign_in import conclusion, login, lookup_email
 from core.sign_in.login import LoginAttempt
-from core.sign_in.outcomes import Outcome
+from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof
 
 if TYPE_CHECKING:

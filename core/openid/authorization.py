@@ -16,12 +16,11 @@ from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.errors import Refusal, SsoRequired, on_the_way_to
-from core.openid import client_troubles, clients, codes, consents, customer_questions, name_questions, requests, scopes
+from core.openid import client_troubles, clients, grants, questions, requests, scopes
 from core.openid.answers import Answer, LeadBack, SetupNeeded, SignInNeeded, Visitor
+from core.openid.client_troubles import RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.clients import Client
-from core.openid.consents import Consent
-from core.openid.customer_questions import Visit
-from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
+from core.openid.questions import Consent, Visit
 from core.openid.requests import FORM_POST, AnswerAddress, AuthorizationRefused, AuthorizationRequest
 from core.organizations.session_strength import SecondFactorRequired
 from core.secrets import hash_token
@@ -29,10 +28,9 @@ from core.sessions import security_profiles
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedVisit
+from core.sign_in.login_events import note_refusal
 from core.sign_in.proofs import Destination, UsedWay
-from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import note_refusal
-from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.reasons import SecondFactorDue, SignInReason
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -89,7 +87,7 @@ def allow(
     named = request.customer if customer is None else customer
     allowed = replace(request, prompts=[], customer=named if client.service.serves_customers else None)
     if name is not None and visitor.browser is not None:
-        asked_again = name_questions.answer_name(uow, client, allowed, visitor.browser, name, joins=confirms_membership)
+        asked_again = questions.answer_name(uow, client, allowed, visitor.browser, name, joins=confirms_membership)
         if asked_again is not None:
             return asked_again
     consent = Consent.TO_MEMBERSHIP if confirms_membership else Consent.TO_SERVICE
@@ -103,7 +101,7 @@ def deny(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str, may
     """
     client, request = _use(uow, request_id)
     if not may_enter:
-        return _refusal(uow, client, request.refused("access_denied", customer_questions.NOT_LET_IN), issuer)
+        return _refusal(uow, client, request.refused("access_denied", questions.NOT_LET_IN), issuer)
     return _denied(uow, client, request, visitor, issuer)
 
 
@@ -161,11 +159,11 @@ def _answer(
     )
     place = prepared.circumstances.place()
     if client.service.serves_customers:
-        settled = customer_questions.settle_customer(
+        settled = questions.settle_customer(
             uow,
             Visit(client=client, request=request, browser=browser, place=place),
             is_allowed=consent is not Consent.NONE,
-            expects_another=consents.expects_another(uow, request, browser),
+            expects_another=questions.expects_another(uow, request, browser),
             note=partial(_note, uow, client, request, visitor),
         )
         if not isinstance(settled, AuthorizationRequest):
@@ -173,10 +171,12 @@ def _answer(
         request = settled
     visit = Visit(client=client, request=request, browser=browser, place=place)
     is_asked = (
-        consent is Consent.NONE and not request.customer and consents.needs_answer(uow, visit, visitor.key, request_key)
+        consent is Consent.NONE
+        and not request.customer
+        and questions.needs_answer(uow, visit, visitor.key, request_key)
     )
     note_reason = partial(_note, uow, client, request, visitor)
-    before = consents.consent_before(uow, visit, prepared, consent, is_asked=is_asked, note=note_reason)
+    before = questions.consent_before(uow, visit, prepared, consent, is_asked=is_asked, note=note_reason)
     if before is not None:
         return before
     return _begun(uow, client, request, visitor, prepared, issuer)
@@ -207,7 +207,7 @@ def _begun(
     if isinstance(outcome, Refusal):
         return outcome.on_the_way_to(organization_id)
     requests.use_pushed(uow, client, request.to)
-    codes.issue_code(uow, client, request, outcome.session.id, code)
+    grants.issue_code(uow, client, request, outcome.session.id, code)
     return _lead_back(request.to, code=code.reveal(), state=request.state, iss=issuer)
 
 
@@ -252,7 +252,7 @@ def _sign_in_for_customer(
 ) -> SignInNeeded:
     """Do what `_sign_in` does, by the connection of the customer that the request names, if it leads there."""
     needed = _sign_in(uow, client, request, visitor, error)
-    return replace(needed, connection_id=customer_questions.only_connection(uow, client, request))
+    return replace(needed, connection_id=questions.only_connection(uow, client, request))
 
 
 def _set_up(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SetupNeeded:

@@ -6,14 +6,15 @@ them in the transaction that refuses, endpoints for programs in one of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.openid import clients
 from core.openid.clients import Client
 from core.openid.refusals import OAuthRefusal
-from core.openid.refused_requests import LogoutUriRefused, RedirectUriRefused
 from core.services import problems
 from core.services.problems import ProblemKind
 from core.services.services import Service
@@ -84,3 +85,66 @@ def _methods(service: Service) -> list[str]:
     by_secret = [BASIC, POST] if service.has_client_secret else []
     has_keys = service.jwks is not None or service.jwks_uri is not None
     return [*by_secret, PRIVATE_KEY_JWT] if has_keys else by_secret
+
+
+class RequestRefused(BadRequest):
+    """The request names no known client or no registered redirect URI, so there is no safe way back."""
+
+    default_message = (
+        "This application sent you here with a request that cannot be answered."
+        " Go back to the application, and tell its makers what is written here."
+    )
+
+
+class RedirectUriRefused(RequestRefused):
+    """The request names a redirect URI that the service has not registered.
+
+    `client` is the client of the request, where the refusal ends on a page.
+    """
+
+    default_message = (
+        "The request names a redirect_uri that is not registered with the application."
+        " Its makers have to register exactly this address."
+    )
+
+    def __init__(self, redirect_uri: str | None) -> None:
+        super().__init__()
+        self.redirect_uri = redirect_uri
+        self.client: Client | None = None
+
+
+class RedirectUriMissing(RedirectUriRefused):
+    """The request names no redirect URI."""
+
+    default_message = "The request of the application names no redirect_uri."
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+
+class LogoutUriRefused(RequestRefused):
+    """A request to sign out names an address to go back to that the service has not registered."""
+
+    default_message = (
+        "The request names a post_logout_redirect_uri that is not registered with the application."
+        " Its makers have to register exactly this address."
+    )
+
+    def __init__(self, client: Client, redirect_uri: str) -> None:
+        super().__init__()
+        self.client = client
+        self.redirect_uri = redirect_uri
+
+
+class RequestOver(RequestRefused):
+    """The stored request has expired, or was answered already.
+
+    `client` is its client, None if that is not known, and `locales` are the requested languages.
+    """
+
+    default_message = "This request is over. Go back to the application, and sign in there again."
+
+    def __init__(self, client: Client | None = None, locales: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.client = client
+        self.locales = locales

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from core.errors import NotFound, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
-from core.openid import clients, dpop, requests, scopes, security_profile
+from core.openid import clients, dpop, requests, scopes
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
 from core.openid.grants import IssuedTokens, issued, take_over
@@ -33,11 +33,10 @@ from core.services import problems
 from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
-from core.sign_in import admission, child_sessions, customer_settling, places
-from core.sign_in.admission import AddedBy
+from core.sign_in import admission, child_sessions, places
+from core.sign_in.admission import AddedBy, Settlement, SignInAnew
 from core.sign_in.customer_choices import NotOpen, Undecided
-from core.sign_in.customer_settling import Settlement, SignInAnew
-from core.sign_in.outcomes import BegunSession
+from core.sign_in.mfa_challenges import BegunSession
 from core.sign_in.places import Place
 from core.sign_in.proofs import Destination
 
@@ -162,7 +161,7 @@ def begin(
     is_command_line = presented.client_id == COMMAND_LINE_CLIENT and uow.origin.custom_host is None
     client = clients.identify(uow, presented) if not is_command_line else None
     if client is not None:
-        security_profile.require_code_grant(client.security_profile)
+        clients.require_code_grant(client.security_profile)
     service = client.service if client is not None else None
     known = {None, client.organization_slug} if client is not None else {None}
     if organization_slug not in known or service_slug not in {None, service.slug if service is not None else None}:
@@ -223,7 +222,7 @@ def settle(
         refusal = places.refusal_of_suspended(place) or admission.refusal_of(place, confirms=True)
         return NotOpen(refusal) if refusal is not None else None
     named = waiting.customer if answer is None else answer
-    return customer_settling.settle_customer(place, named, browser.confinement, is_answered=answer is not None)
+    return admission.settle_customer(place, named, browser.confinement, is_answered=answer is not None)
 
 
 def note_closed(uow: UnitOfWork, waiting: WaitingDevice) -> None:
@@ -346,7 +345,7 @@ def _authenticated(uow: UnitOfWork, presented: PresentedClient | None) -> Client
     if presented is None or presented.client_id == COMMAND_LINE_CLIENT:
         return None
     client = clients.authenticate(uow, presented)
-    security_profile.require_code_grant(client.security_profile)
+    clients.require_code_grant(client.security_profile)
     return client
 
 

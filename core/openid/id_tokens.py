@@ -10,7 +10,7 @@ from typing import Any, Final
 from core.openid import requested_claims, scopes
 from core.openid.grants import IssuedTokens
 from core.sessions.customer_contexts import CUSTOMER_CLAIMS
-from core.sessions.token_claims import TokenGrant
+from core.sessions.tokens import TokenGrant
 
 GROUP_CLAIMS: Final = ("groups", "groups_overage")
 

@@ -20,7 +20,7 @@ from core.sessions import refresh, sessions
 from core.sessions.callers import Caller
 from core.sessions.refresh import Refreshable
 from core.sessions.token_additions import TokenSubject
-from core.sessions.token_claims import claims_of_rows
+from core.sessions.tokens import claims_of_rows
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -1,28 +1,25 @@
-"""Signing out at the request of a service (OpenID Connect RP-Initiated Logout).
-
-An ID token as a hint proves which sign-in the service means; then the browser's session ends at once, with all sessions
-that began from it. Without a hint a page asks the user first. The services of ended sessions get a token that Gatehouse
-posts to them (`logout_notices.py`), and a page of theirs that the browser loads. After that come the service providers
-of SAML (`core/saml/logouts.py`).
-"""
+"""Signing out at the request of a service (OpenID Connect RP-Initiated Logout), and telling services about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
 from core.lazy_dataclasses import dataclass
 from core.openid import client_troubles, clients
 from core.openid.authorization import with_parameters
+from core.openid.client_troubles import LogoutUriRefused, RequestRefused
 from core.openid.clients import Client
-from core.openid.refused_requests import LogoutUriRefused, RequestRefused
 from core.saml import logouts as saml_logouts
 from core.saml.logouts import TakenLogout
 from core.secrets import Secret
 from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
+from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm, signature_algorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -146,3 +143,78 @@ def _end_session(uow: UnitOfWork, session_id: UUID, user_id: UUID, issuer: str) 
 
 def _pages(ended: Mapping[UUID, str], issuer: str) -> tuple[str, ...]:
     return tuple(with_parameters(uri, iss=issuer, sid=str(session_id)) for session_id, uri in ended.items())
+
+
+LOGOUT_TOKEN_LIFETIME: Final = timedelta(minutes=2)
+EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogoutNotice:
+    """A session that has ended; `host` is the custom host under which it began, None for the base URL."""
+
+    id: UUID
+    session_id: UUID
+    user_id: UUID
+    attempt_count: int
+    host: str | None = None
+
+    def claims(self, client_id: UUID) -> dict[str, Any]:
+        """Return the claims of its logout token."""
+        return {
+            "sub": str(self.user_id),
+            "sid": str(self.session_id),
+            "aud": str(client_id),
+            "events": {EVENT: {}},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasedService:
+    """A service that this dispatcher alone serves until the lease ends, with the notices to send.
+
+    Without an address it gets no notices any more.
+    """
+
+    id: UUID
+    organization_id: UUID
+    client_id: UUID
+    uri: str | None
+    leased_until: datetime
+    notices: Sequence[LogoutNotice]
+    security_profile: SecurityProfile | None = None
+    token_signing: str = SignatureAlgorithm.RS256
+
+    @property
+    def signature_algorithm(self) -> SignatureAlgorithm:
+        """The algorithm that signs the tokens of the service."""
+        return signature_algorithm(self.security_profile, self.token_signing)
+
+
+def lease_service(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:
+    """Lease services that have something due, fairly among organizations.
+
+    The notices of an organization that is not active wait until it is active again.
+    """
+    uow.logout_notices.postpone_inactive(services_max=services_max, until=uow.now + POSTPONEMENT)
+    return uow.logout_notices.lease(
+        services_max=services_max,
+        of_organization_max=ORGANIZATION_TARGETS_MAX,
+        notices_max=notices_max,
+        leased_until=uow.now + LEASE,
+    )
+
+
+def record_notice(uow: UnitOfWork, service: LeasedService, notice: LogoutNotice, attempt: Attempt) -> None:
+    """Delete a notice that has arrived or was tried for the last time, or set the time of the next attempt."""
+    attempts = notice.attempt_count + 1
+    next_at = None if attempt.is_success else next_attempt_at(notice.id, attempts, at=uow.now)
+    if next_at is None:
+        uow.logout_notices.remove(service.organization_id, service.id, notice.id)
+    else:
+        uow.logout_notices.postpone(service.organization_id, service.id, notice.id, attempts=attempts, until=next_at)
+
+
+def release_service(uow: UnitOfWork, service: LeasedService) -> None:
+    """End the lease of a service; it queues behind the others when it has more due."""
+    uow.logout_notices.release(service.organization_id, service.id, leased_until=service.leased_until)

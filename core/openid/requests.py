@@ -16,7 +16,8 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.openid import clients, dpop, pkce, requested_claims, scopes, security_profile
+from core.openid import clients, dpop, pkce, requested_claims, scopes
+from core.openid.client_troubles import RedirectUriMissing, RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
 from core.openid.refusals import (
@@ -28,7 +29,6 @@ from core.openid.refusals import (
     ResponseTypeUnsupported,
     TargetInvalid,
 )
-from core.openid.refused_requests import RedirectUriMissing, RedirectUriRefused, RequestOver, RequestRefused
 from core.openid.requested_claims import NO_CLAIMS, RequestedClaims
 from core.secrets import Secret, hash_token
 from core.services.problems import ProblemKind
@@ -249,7 +249,7 @@ def use_pushed(uow: UnitOfWork, client: Client, to: AnswerAddress) -> None:
 def push(uow: UnitOfWork, presented: PresentedClient, parameters: Mapping[str, str], proof: DpopProof | None) -> str:
     """Store the parameters of a valid request, and return its address; raise `OAuthRefusal` (RFC 9126, 2)."""
     client = clients.authenticate(uow, presented)
-    security_profile.require_proof_if_any(client.security_profile, proof, at=uow.now)
+    clients.require_proof_if_any(client.security_profile, proof, at=uow.now)
     if proof is not None:
         dpop.accept(uow, proof)
         # The code is then bound to the key, as by the parameter (RFC 9449, 10.1).
@@ -345,9 +345,7 @@ def _parsed(client: Client, parameters: Mapping[str, str], to: AnswerAddress) ->
         code_challenge=pkce.checked_challenge(
             parameters.get("code_challenge"),
             parameters.get("code_challenge_method"),
-            is_required=security_profile.requires_challenge(
-                client.security_profile, is_confidential=client.is_confidential
-            ),
+            is_required=clients.requires_challenge(client.security_profile, is_confidential=client.is_confidential),
         ),
         audience=checked_audience(client, parameters.get("resource")),
         key_thumbprint=thumbprint,

@@ -14,8 +14,8 @@ from core.openid import clients
 from core.openid.authorization import with_parameters
 from core.openid.clients import Client
 from core.sessions.browser_sessions import BrowserSession
-from core.sign_in import customer_settling
-from core.sign_in.customer_settling import Settled
+from core.sign_in import admission
+from core.sign_in.admission import Settled
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -47,7 +47,7 @@ def _is_known(uow: UnitOfWork, client: Client, customer: str | None, browser: Br
     """Return whether the service knows the user of a session, for this customer."""
     service = client.service
     place = uow.sign_in_places.defer(browser.user_id, client.organization_slug, service.slug)()
-    settled = customer_settling.settle_customer(place, customer, browser.confinement)
+    settled = admission.settle_customer(place, customer, browser.confinement)
     if not isinstance(settled, Settled):
         return False
     if settled.standing is not None:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, Refusal
 from core.lazy_dataclasses import dataclass
-from core.openid import clients, codes, id_tokens, requests, scopes
-from core.openid.codes import PresentedCode
-from core.openid.grants import IssuedTokens
+from core.openid import clients, grants, id_tokens, requests, scopes
+from core.openid.grants import IssuedTokens, PresentedCode
 from core.openid.refusals import OAuthRefusal
 from core.openid.requests import StoredRequest
 from core.organizations.access import Operation
@@ -132,7 +131,7 @@ def complete(
     assert client is not None, "a service was found that is no client"
     verifier = _derived(uow, "trial_verifier", Secret(state))
     presented = PresentedCode(code=code, redirect_uri=address, code_verifier=verifier)
-    issued = codes.redeem_code_as(uow, client, presented, None)
+    issued = grants.redeem_code_as(uow, client, presented, None)
     if isinstance(issued, OAuthRefusal):
         return TrialFailed()
     grant = issued.grant

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.openid import clients, dpop, requests, scopes, security_profile
+from core.openid import clients, dpop, requests, scopes
 from core.openid.clients import CLOCK_DIFFERENCE_MAX, Client
 from core.openid.dpop import DpopProof
 from core.openid.refusals import ClientInvalid, TargetInvalid
@@ -25,7 +25,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.prefixed_tokens import USE_RECORDED_EVERY
 from core.services.workload_rules import RefusalReason, RefusedAssertion, Workload
 from core.services.workloads import HeldKey, WorkloadHolder, of_service
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -172,7 +172,7 @@ def token(
     if proof is not None:
         claims["cnf"] = {"jkt": proof.key_thumbprint}
     if found.client is not None:
-        security_profile.require_code_grant(found.client.security_profile)
+        clients.require_code_grant(found.client.security_profile)
         client_id = str(found.client.id)
         audience = requests.checked_audience(found.client, resource) or client_id
         claims |= scopes.claim_of(scopes.of_machines(scope, found.client.service))

@@ -34,7 +34,7 @@ from core.organizations.tiers import Tier
 from core.sessions import callers, refresh
 from core.sessions.callers import Caller
 from core.sessions.limits import Act
-from core.sessions.token_claims import TokenGrant
+from core.sessions.tokens import TokenGrant
 from core.text import checked_slug
 from core.wording import Wording
 

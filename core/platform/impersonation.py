@@ -36,7 +36,7 @@ from core.sessions.callers import Caller
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_additions import TokenSubject
-from core.sessions.token_claims import TokenGrant, token_grant
+from core.sessions.tokens import TokenGrant, token_grant
 from core.sign_in import customer_choices, places
 from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, ForCustomer, NotOpen
 from core.sign_in.places import Place

@@ -15,8 +15,8 @@ from uuid import UUID
 from core.accounts import helped_accounts
 from core.accounts.helped_accounts import RecordPart
 from core.accounts.users import UserUnknown
-from core.credentials import factors, mfa, mfa_events
-from core.credentials.mfa_events import MfaEvent
+from core.credentials import factors, mfa
+from core.credentials.mfa import MfaEvent
 from core.errors import BadRequest, Conflict
 from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
@@ -139,7 +139,7 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str, *, seen: str | No
         raise UserMfaChanged
     if not mfa.remove(uow, user.id):
         raise UserMfaNotEnabled
-    mfa_events.record_event(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.account.id))
+    mfa.record_event(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.account.id))
     organizations = uow.members.organizations_of(user.id)
     for event in (EventType.USER_MFA_DISABLED, EventType.SECURITY_MFA_DISABLED):
         uow.publish_to_each(

@@ -16,7 +16,7 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.sign_in.facts import SignInFacts, amended, answered
 from core.sign_in.judgement import Check, Judgement, Verdict, judge
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import NamedConnection
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.rules import Amend, Asks, Depends, Facts, Rule
 

@@ -19,7 +19,7 @@ from core.platform.health_figures import PlatformFigures
 from core.platform.housekeeping import Leftover
 from core.platform.late_work import LateWork, WaitingWork
 from core.platform.log_months import Log
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyState
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from core.platform.mails import OutboxFilter, OutboxMail, OutboxPage
 from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
 from core.sign_in import sign_ins
 from core.sign_in.identities import IdentityItem
-from core.sign_in.own_sessions import OwnSession
+from core.sign_in.own_account import OwnSession
 from core.sign_in.risk import Location
 from core.sign_in.sign_ins import SignIn, SignInOrganization, SignInService
 

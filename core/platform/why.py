@@ -16,7 +16,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.group_roles import ExplainedRole
 from core.platform.explained_customers import ExplainedCustomer, ExplainedSetup
 from core.platform.sign_in_checks import RuleVerdict, SignInWalk
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
 from core.sign_in.upstream.connections.failures import UpstreamFailure

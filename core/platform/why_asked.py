@@ -37,14 +37,14 @@ from core.platform.sign_in_checks import (
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ConnectionProblems
 from core.saml import providers
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sessions.sessions import MAILED, MFA
 from core.sign_in import arrivals, ways
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.facts import Circumstances, SignInFacts, Stage
 from core.sign_in.identities import IdentityContext
 from core.sign_in.judgement import Judgement, judge
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import NamedConnection
 from core.sign_in.places import Place
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
 from core.sign_in.rules import RULES, Facts, Rule, SignInRule

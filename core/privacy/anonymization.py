@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.accounts import sign_in_failures
-from core.accounts.users import UserUnknown
+from core.accounts.users import REOPENABLE_FOR, UserUnknown
 from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Forbidden, OrganizationNotActive
@@ -239,3 +239,13 @@ def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizati
     )
     if caller is not None and caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_ANONYMIZED, subject.id)
+
+
+def forget_next_closed(uow: UnitOfWork) -> bool:
+    """Anonymize the account that was closed first, if its time is over; return whether there was one."""
+    subject = uow.anonymization.lock_next_closed(closed_before=uow.now - REOPENABLE_FOR)
+    if subject is None:
+        return False
+    affiliations = uow.anonymization.affiliations(subject.id, owner_id=subject.id)
+    forget(uow, subject, affiliations, None)
+    return True

@@ -1,6 +1,6 @@
 """The customer of a service for which its user gets an assertion.
 
-`core/sign_in/customer_settling.py` says when the user is asked, as for an authorization request. For `members_only`,
+`core/sign_in/admission.py` says when the user is asked, as for an authorization request. For `members_only`,
 a user who comes for a customer counts as a member; any other is judged as at a service without customers.
 """
 
@@ -16,10 +16,9 @@ from core.saml.visits import FoundSession, Visit
 from core.secrets import Secret
 from core.services.services import Individuals
 from core.sessions.callers import Caller
-from core.sign_in import admission, customer_settling
-from core.sign_in.admission import AddedBy
+from core.sign_in import admission
+from core.sign_in.admission import AddedBy, Settlement
 from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, NotOpen, Undecided
-from core.sign_in.customer_settling import Settlement
 from core.sign_in.places import Place
 
 
@@ -53,7 +52,7 @@ def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str
     is_admitted = found.standing.is_admitted(members_only=provider.configuration.members_only)
 
     def settled_at(settled_place: Place) -> Settlement:
-        return customer_settling.settle_customer(
+        return admission.settle_customer(
             settled_place,
             named if answer is None else answer,
             caller.limits.confinement,

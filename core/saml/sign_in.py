@@ -34,13 +34,12 @@ from core.services import problems
 from core.sessions.callers import Caller
 from core.sessions.limits import Act, ServiceTokenRefused
 from core.sign_in import admission, browser_returns
+from core.sign_in.admission import Settled, SignInAnew
 from core.sign_in.customer_choices import NotOpen, Undecided
-from core.sign_in.customer_settling import Settled, SignInAnew
-from core.sign_in.outcomes import BegunSession
+from core.sign_in.login_events import note_refusal
+from core.sign_in.mfa_challenges import BegunSession
 from core.sign_in.proofs import Destination, UsedWay
-from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.recorded_refusals import note_refusal
-from core.sign_in.refusals import NotAdmitted, SecondFactorDue
+from core.sign_in.reasons import NotAdmitted, SecondFactorDue, SignInReason, reason_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -273,7 +272,9 @@ class _Task:
                 device_token=self._visit.device_token,
                 proved_for=self._named_customer,
             )
-            note_refusal(self._uow, caller.account.id, UsedWay(Provider.SAML, caller.limits.confinement), destination, reason)
+            note_refusal(
+                self._uow, caller.account.id, UsedWay(Provider.SAML, caller.limits.confinement), destination, reason
+            )
         return self._answer(status, problem=None if self.is_passive else problem)
 
     def settle(self, found: FoundSession) -> Settled | Outcome:

@@ -16,9 +16,8 @@ from core.sessions.sessions import ParentSession
 from core.sessions.token_additions import TokenSubject
 from core.sign_in import child_sessions
 from core.sign_in.child_sessions import PreparedChild
-from core.sign_in.outcomes import BegunSession
-from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SignInInterrupted
+from core.sign_in.mfa_challenges import BegunSession
+from core.sign_in.reasons import SignInInterrupted, SignInReason
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -24,8 +24,7 @@ from core.services.own_claims import SCOPE_CHARACTERS_MAX, SCOPES_MAX, ServiceSc
 from core.sessions import security_profiles
 from core.sessions.claim_sources import OwnClaim
 from core.sessions.group_forms import GroupsAs
-from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm
 from core.text import checked_name
 from core.wording import Wording
 

@@ -8,16 +8,15 @@ takes effect with the next request.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import Forbidden, Unauthorized
 from core.lazy_dataclasses import dataclass
-from core.sessions.account import CallerAccount
-from core.sessions.confinement import Confinement
-from core.sessions.limits import CLOSES, Act, CallerLimits, ConfinedElsewhere, Limit, ServiceTokenRefused
+from core.sessions import mfa_methods
+from core.sessions.limits import CLOSES, Act, CallerLimits, ConfinedElsewhere, Confinement, Limit, ServiceTokenRefused
 from core.sessions.places import CallerPlace
-from core.sessions.session import CallerSession
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -289,3 +288,73 @@ def lock_account(uow: UnitOfWork) -> Caller:
     if present_caller is None:
         raise Unauthorized("This session is over. Sign in again.")
     return present_caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerAccount:
+    """Who the caller is.
+
+    `is_disowned`: the organization of the mail domain has taken the address back. `is_platform_support` takes a
+    verified address and a second factor. `belongs_elsewhere`: the user is a member of another organization, or uses
+    services of one. It is read for sessions of a service and for those confined to an organization; where a caller is
+    read for the contents of tokens, it is assumed.
+    """
+
+    id: UUID
+    email: str
+    email_verified_at: datetime | None
+    created_at: datetime
+    is_disowned: bool = False
+    is_platform_owner: bool = False
+    is_platform_support: bool = False
+    belongs_elsewhere: bool = False
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the user has verified their email address, and its organization has not taken it back."""
+        return self.email_verified_at is not None and not self.is_disowned
+
+    @property
+    def has_platform_role(self) -> bool:
+        """Whether the user is a platform owner or platform support, so that the account opens other accounts."""
+        return self.is_platform_owner or self.is_platform_support
+
+
+# Within which a user has signed in again who changes something that matters.
+RECENT: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerSession:
+    """How the caller has signed in; `connection_id` is the connection of an organization by which they came."""
+
+    id: UUID
+    amr: list[str]
+    authenticated_at: datetime
+    device_id: UUID | None = None
+    connection_id: UUID | None = None
+
+    @property
+    def has_second_factor(self) -> bool:
+        """Whether this session began with a second factor, or on a device that remembers one."""
+        return mfa_methods.have_second_factor(self.amr)
+
+    @property
+    def has_proved_second_factor(self) -> bool:
+        """Whether a second factor was proved in this session, at its beginning or since."""
+        return "mfa" in self.amr
+
+    @property
+    def has_proved_own_factor(self) -> bool:
+        """Whether a second factor of the account itself was proved; that a connection is trusted proves none of it."""
+        return mfa_methods.have_own_factor(self.amr, self.connection_id)
+
+    @property
+    def is_phishing_resistant(self) -> bool:
+        """Whether a second factor was proved that cannot be passed on to another site."""
+        return mfa_methods.is_phishing_resistant(self.amr, self.connection_id)
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether this session began with a device that remembers the second factor, instead of the factor itself."""
+        return "trusted" in self.amr and not self.has_proved_second_factor

@@ -7,6 +7,7 @@ an end by either side, a pause, a lost membership or a lost assignment ends acce
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -51,3 +52,8 @@ class CustomerContext:
             "service_roles": self.service_roles,
         }
         return claims | ({"customer_external_id": self.external_id} if self.external_id is not None else {})
+
+
+def month_of(at: datetime) -> date:
+    """Return the first day of the month of a time."""
+    return at.astimezone(UTC).date().replace(day=1)

@@ -15,8 +15,7 @@ from core.lazy_dataclasses import dataclass
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.group_forms import GroupsAs, told
 from core.sessions.mfa_methods import MfaMethods
-from core.sessions.security_profiles import SecurityProfile, signature_algorithm
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm, signature_algorithm
 from core.wording import Wording
 
 # How many groups of a user a token names.

@@ -28,7 +28,7 @@ from core.sessions.callers import Caller, NoLongerForCustomer
 from core.sessions.client_grants import ClientGrant, RefreshingClient
 from core.sessions.limits import AddressNotConfirmed
 from core.sessions.token_additions import NO_ADDITIONS, TokenAdditions, TokenSubject
-from core.sessions.token_claims import TokenGrant, token_grant
+from core.sessions.tokens import TokenGrant, token_grant
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

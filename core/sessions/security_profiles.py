@@ -1,7 +1,7 @@
 """Security profiles: stricter rules of OAuth for a service, which its organization turns on.
 
 `fapi2` is the FAPI 2.0 Security Profile. Here is what it means for the record of a service, for sessions and tokens.
-What the endpoints of OAuth ask is in `core/openid/security_profile.py`. A session of such a service begins by a pushed
+What the endpoints of OAuth ask is in `core/openid/clients.py`. A session of such a service begins by a pushed
 authorization request alone, and its tokens are bound to a key of the service.
 """
 
@@ -13,7 +13,6 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.errors import BadRequest, FieldError, Forbidden, TokenInvalid
-from core.sessions.signature_algorithms import SignatureAlgorithm
 
 # The algorithms with which the service signs its assertions and proofs; no other is accepted.
 CLIENT_ALGORITHMS: Final = frozenset({"ES256", "PS256"})
@@ -120,3 +119,10 @@ def _is_usable(key: Mapping[str, Any]) -> bool:
     is_of_kind = key.get("kty") == "RSA" or (key.get("kty"), key.get("crv")) == ("EC", "P-256")
     # The members of a key may be lists as well.
     return is_of_kind and key.get("alg", "ES256") in tuple(CLIENT_ALGORITHMS)
+
+
+class SignatureAlgorithm(StrEnum):
+    """The algorithm with which a key signs (RFC 7518, 3.1); a key signs with that one alone."""
+
+    RS256 = "RS256"
+    ES256 = "ES256"

@@ -17,8 +17,7 @@ from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.sessions.callers import Caller
-from core.sessions.confinement import Confinement
-from core.sessions.limits import Act
+from core.sessions.limits import Act, Confinement
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

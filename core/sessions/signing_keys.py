@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

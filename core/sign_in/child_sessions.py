@@ -25,9 +25,9 @@ from core.sign_in import conclusion
 from core.sign_in.arrivals import DeferredCircumstances, defer_circumstances, defer_circumstances_of_client
 from core.sign_in.facts import SignInFacts
 from core.sign_in.judgement import judge
-from core.sign_in.outcomes import BegunSession, SecondFactorPending
+from core.sign_in.mfa_challenges import BegunSession, SecondFactorPending
 from core.sign_in.proofs import Destination, IdentityProof
-from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.reasons import SecondFactorDue
 from core.sign_in.rules import RULES
 
 if TYPE_CHECKING:

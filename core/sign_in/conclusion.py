@@ -6,7 +6,7 @@ second factor is judged again as a whole, because minutes have passed. Each meth
 
 Another method proves who the caller is and does no more: it makes an `IdentityProof` and passes it here
 (`magic_links.py` is the shortest). What another party could have proved is confined: the proof names to what
-(`core/sessions/confinement.py`), and the session keeps it (ops/decisions/0028-confined-sessions.md). What is slow stays
+(`core/sessions/limits.py`), and the session keeps it (ops/decisions/0028-confined-sessions.md). What is slow stays
 outside: `entrypoints/shared/sign_in/login.py` reads the hash to compare with, compares it on threads, and concludes in
 a second transaction.
 """
@@ -25,12 +25,10 @@ from core.sign_in.arrivals import DeferredCircumstances
 from core.sign_in.customer_choices import CustomerDue
 from core.sign_in.facts import SignInFacts, Stage
 from core.sign_in.judgement import Judgement, judge
-from core.sign_in.mfa_challenges import MfaChallenge
-from core.sign_in.outcomes import BegunSession, Outcome, SecondFactorPending, SignInCompleted
+from core.sign_in.login_events import noted_refusal
+from core.sign_in.mfa_challenges import BegunSession, MfaChallenge, Outcome, SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
-from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import noted_refusal
-from core.sign_in.refusals import SignInInterrupted
+from core.sign_in.reasons import SignInInterrupted, SignInReason
 from core.sign_in.rules import RULES, Amend, Asks
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.sign_in import conclusion, customer_tokens
+from core.sign_in import conclusion, mfa_challenges
 from core.sign_in.customer_choices import AS_INDIVIDUAL
 
 if TYPE_CHECKING:
     from core.errors import Refusal
-    from core.sign_in.outcomes import SignInCompleted
+    from core.sign_in.mfa_challenges import SignInCompleted
     from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
@@ -21,7 +21,7 @@ def choose(uow: UnitOfWork, token: str, customer: str | None, client: Destinatio
     The sign-in is judged again as a whole, because minutes have passed. `client` has the device that sends the token.
     Raise `CustomerTokenOver`.
     """
-    user, challenge = customer_tokens.use_customer_token(uow, token)
+    user, challenge = mfa_challenges.use_customer_token(uow, token)
     destination = replace(
         challenge.destination,
         device_token=client.device_token,

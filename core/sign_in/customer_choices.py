@@ -23,7 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import MembershipSuspended
 from core.secrets import Secret
 from core.services.services import CustomerPolicy, Individuals
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.reasons import SignInReason
 

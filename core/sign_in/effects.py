@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 from uuid import UUID
 
-from core.accounts import addresses, closing, mailed_codes
+from core.accounts import addresses, closing, links
 from core.accounts.users import User
 from core.errors import Refusal
 from core.events.events import EventType
@@ -19,35 +19,22 @@ from core.mail.mail import MailTemplate
 from core.organizations import departures
 from core.secrets import hash_token
 from core.sessions import refresh
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
-from core.sessions.session import CallerSession
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_additions import TokenSubject
-from core.sessions.token_claims import token_grant
-from core.sign_in import (
-    arrivals,
-    customer_tokens,
-    in_browsers,
-    judgement,
-    login_events,
-    mfa_challenges,
-    recognition,
-    recorded_refusals,
-)
+from core.sessions.tokens import token_grant
+from core.sign_in import arrivals, browser_returns, judgement, login_events, mfa_challenges, recognition
 from core.sign_in.customer_choices import CustomerRequired, ForCustomer, Undecided
 from core.sign_in.facts import KnownDevice, SignInFacts
 from core.sign_in.identities import ProviderSession
 from core.sign_in.judgement import Judgement
 from core.sign_in.login_events import Attempt
-from core.sign_in.mfa_challenges import MfaChallenge
-from core.sign_in.outcomes import BegunSession, SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import BegunSession, MfaChallenge, SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import IdentityProof
-from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.reasons import SecondFactorDue, SignInInterrupted, SignInReason, reason_of
 from core.sign_in.recognition import AdmittedDevice
-from core.sign_in.refusals import SecondFactorDue, SignInInterrupted
 from core.sign_in.rules import Asks, Rule
 
 if TYPE_CHECKING:
@@ -95,11 +82,11 @@ def _keep(uow: UnitOfWork, judged: Judgement[SignInFacts], refusal: Refusal) -> 
     reason = reason_of(refusal.reason)
     assert reason is not None, "a rule refuses for no reason of the vocabulary"
     if rule is Rule.ADDRESS_CONFIRMED:
-        recorded_refusals.note_refusal(uow, proof.user_id, proof.used_way, destination, reason)
+        login_events.note_refusal(uow, proof.user_id, proof.used_way, destination, reason)
         return refusal
     if rule not in _FAILED:
-        raise recorded_refusals.noted_refusal(refusal, proof.user_id, proof.used_way, destination)
-    recorded_refusals.refuse(uow, facts.user, proof.used_way, destination, refusal, reason=reason)
+        raise login_events.noted_refusal(refusal, proof.user_id, proof.used_way, destination)
+    login_events.refuse(uow, facts.user, proof.used_way, destination, refusal, reason=reason)
     if rule is Rule.AFFILIATION:
         _unlink(uow, facts)
     return refusal
@@ -134,7 +121,7 @@ def _ask_customer(uow: UnitOfWork, facts: SignInFacts, *, trust_device: bool) ->
     """Keep a sign-in until its user has chosen a customer; a device that is to be trusted is trusted then."""
     undecided = facts.here.choice
     assert isinstance(undecided, Undecided), "a user was asked who has chosen"
-    waiting = customer_tokens.keep_until_chosen(
+    waiting = mfa_challenges.keep_until_chosen(
         uow,
         judgement.session_proof(facts),
         facts.destination,
@@ -151,7 +138,7 @@ def _begin_session(
     user, proof, place, known = facts.account, judgement.session_proof(facts), facts.here.place, _device(facts)
     closing.reopen(uow, user)
     if facts.destination.parent_id is None and not proof.is_by_connection:
-        mailed_codes.forget_wrong_codes(uow, user)
+        links.forget_wrong_codes(uow, user)
     device = recognition.admit(uow, user.id, known.match, known.risk, trust=trust_device)
     if place.customer is not None:
         # Signing in for the customer is consent to a membership that another person made.
@@ -168,7 +155,7 @@ def _begin_session(
     session = _session(uow, facts, proof, device)
     refresh_token = refresh.first_token(uow, session.id, code=facts.destination.code)
     if facts.destination.browser is not None:
-        kept = in_browsers.keep_session(uow, session, refresh_token, facts.destination.browser)
+        kept = browser_returns.keep_session(uow, session, refresh_token, facts.destination.browser)
         session, cookie = kept.session, kept.cookie
     else:
         uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))

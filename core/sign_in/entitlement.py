@@ -19,10 +19,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import MembershipSuspended
 from core.organizations.organizations import MEMBER
-from core.sessions.confinement import Confinement
-from core.sessions.limits import AddressNotConfirmed
-from core.sign_in.reasons import SignInReason
-from core.sign_in.refusals import SignInInterrupted
+from core.sessions.limits import AddressNotConfirmed, Confinement
+from core.sign_in.reasons import SignInInterrupted, SignInReason
 
 
 class NotOfOrganization(Forbidden):

@@ -23,8 +23,7 @@ from core.organizations import group_roles
 from core.secrets import Secret
 from core.sessions import callers, sessions
 from core.sessions.callers import Caller
-from core.sessions.confinement import Confinement
-from core.sessions.limits import Act
+from core.sessions.limits import Act, Confinement
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

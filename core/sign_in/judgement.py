@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic
 
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sign_in.facts import SignInFacts
 from core.sign_in.rules import Amend, Answer, Asks, Depends, Facts
 

@@ -22,11 +22,10 @@ from core.errors import RateLimitExceeded, Refusal
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
 from core.sign_in.judgement import judge
-from core.sign_in.outcomes import Outcome
+from core.sign_in.login_events import noted_refusal, refuse
+from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.recorded_refusals import noted_refusal, refuse
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInReason, SignInRefused, reason_of
 from core.sign_in.ways import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ begins there, so that the page never claims a sign-in that has not happened, and
 A link that was requested on a page of Gatehouse and is opened in the same browser signs in at once. Any other browser
 shows a code too: otherwise a link that an attacker requested for their own account would sign its reader in there.
 
-The mail has six digits beside the link, which sign in where the mail was requested (`core/accounts/mailed_codes.py`).
+The mail has six digits beside the link, which sign in where the mail was requested (`core/accounts/links.py`).
 They do what the link does, and no more.
 """
 
@@ -21,12 +21,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import links, mailed_codes, one_time_tokens, requesting_browsers, return_targets
+from core.accounts import links, one_time_tokens, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
-from core.accounts.requesting_browsers import RequestingBrowser
-from core.accounts.return_targets import ReturnRequest, ReturnTarget
+from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Refusal, SsoRequired
@@ -37,11 +36,10 @@ from core.sessions.sessions import MAILED
 from core.sign_in import conclusion
 from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.judgement import judge
-from core.sign_in.outcomes import Outcome
+from core.sign_in.login_events import note_refusal, noted_refusal
+from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, MailedProof, UsedWay
-from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import note_refusal, noted_refusal
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInReason, SignInRefused
 from core.sign_in.ways import OF_LINK, LinkFacts
 
 if TYPE_CHECKING:
@@ -121,7 +119,7 @@ def request(
     is_refused = judge(OF_LINK, LinkFacts(is_place_known=True, user=found)).refusal is not None
     user = None if is_refused else found
     is_first_proof = user is not None and not user.is_verified
-    code = mailed_codes.make_code(uow, user)
+    code = links.make_code(uow, user)
     links.send(
         uow,
         user,
@@ -142,7 +140,7 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise _noted(unusable, Destination()) from None
-    browser = requesting_browsers.recall_browser(link.token.data)
+    browser = return_targets.recall_browser(link.token.data)
     back, place = _places(uow, link, browser)
     return MagicLinkRequested(email=link.user.email, back=back, place=place, browser=browser)
 
@@ -154,7 +152,7 @@ def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     except LinkUnusable as unusable:
         raise _noted(unusable, Destination()) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
-    back, place = _places(uow, link, requesting_browsers.recall_browser(link.token.data))
+    back, place = _places(uow, link, return_targets.recall_browser(link.token.data))
     return Exchanged(code=code, back=back, place=place)
 
 
@@ -177,7 +175,7 @@ def verify_code(
 
     `binding` binds the browser on whose page the code was typed, empty when it has none; None for a program.
     """
-    guess = mailed_codes.guess_code(uow, challenge_id, code, binding=binding)
+    guess = links.guess_code(uow, challenge_id, code, binding=binding)
     if guess is None:
         raise MagicLinkRefused(CODE_OVER)
     if not guess.is_right:

@@ -1,17 +1,22 @@
-"""MFA challenges: sign-ins between the first factor and the second, with the proof and the number of wrong answers.
-
-The pre-auth token that the client holds names a challenge. Five wrong answers void it, a right one uses it up.
-"""
+"""Sign-ins that wait for a second factor or for the choice of a customer, and the outcomes of a sign-in."""
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts.users import User
+from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
+from core.secrets import Secret, hash_token
+from core.sessions.browser_sessions import BrowserCookie
+from core.sessions.sessions import Session
+from core.sessions.tokens import TokenGrant
 from core.sign_in.proofs import Destination, IdentityProof
+from core.sign_in.reasons import CountedReason, CountedRefusal
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -89,3 +94,90 @@ def count_wrong_code(uow: UnitOfWork, challenge: MfaChallenge) -> bool:
     if is_void:
         uow.mfa_challenges.use(challenge.id)
     return is_void
+
+
+class CustomerTokenOver(CountedRefusal):
+    """The token was never issued, or is used, too old, or ended: one answer for all."""
+
+    counted_as = CountedReason.CUSTOMER_TOKEN
+    default_message = "This customer_token is not valid any more. Sign in again, and choose then."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingSignIn:
+    """A sign-in that waits, and the token with which it goes on."""
+
+    challenge_id: UUID
+    token: Secret
+
+
+def keep_until_chosen(
+    uow: UnitOfWork,
+    proof: IdentityProof,
+    destination: Destination,
+    *,
+    organization_id: UUID | None,
+    trust_device: bool,
+) -> WaitingSignIn:
+    """Keep a sign-in that has passed every factor."""
+    secret = uow.randomness.token().reveal()
+    challenge = begin(
+        uow,
+        proof,
+        destination,
+        organization_id=organization_id,
+        customer_token_hash=hash_token(secret),
+        trusts_device=trust_device,
+    )
+    return WaitingSignIn(challenge_id=challenge.id, token=Secret(f"{challenge.id}.{secret}"))
+
+
+def use_customer_token(uow: UnitOfWork, token: str) -> tuple[User, MfaChallenge]:
+    """Use a token up; return the account, locked, and the waiting sign-in. Raise `CustomerTokenOver`."""
+    text, _, secret = token.partition(".")
+    try:
+        challenge_id = UUID(text)
+    except ValueError:
+        raise CustomerTokenOver from None
+    # The account is locked first, as for every sign-in.
+    user_id = uow.mfa_challenges.user_of(challenge_id)
+    user = uow.users.lock(user_id) if user_id is not None else None
+    challenge = uow.mfa_challenges.lock(challenge_id, user_id=user.id, awaits_customer=True) if user else None
+    if user is None or challenge is None or challenge.customer_token_hash is None:
+        raise CustomerTokenOver
+    if not hmac.compare_digest(challenge.customer_token_hash, hash_token(secret)):
+        raise CustomerTokenOver
+    uow.mfa_challenges.use(challenge.id)
+    return user, challenge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunSession:
+    """A session has begun, without tokens: the party that `conclude_child` is for gets them later (`refresh.py`)."""
+
+    session: Session
+    device_token: Secret
+    refresh_token: Secret
+    cookie: BrowserCookie | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInCompleted:
+    """A session has begun, or was continued. A browser gets the cookie, any other client the tokens of the grant."""
+
+    grant: TokenGrant
+    cookie: BrowserCookie | None = None
+    # The page tells its user, and asks them to change it.
+    has_breached_password: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondFactorPending:
+    """The first factor was right; a second one is required, which may be a passkey if `takes_passkey`."""
+
+    challenge: MfaChallenge
+    takes_passkey: bool
+    has_breached_password: bool = False
+
+
+Outcome = SignInCompleted | SecondFactorPending | Refusal

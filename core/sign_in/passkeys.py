@@ -23,11 +23,10 @@ from core.sessions.sessions import MFA
 from core.sign_in import conclusion, places
 from core.sign_in.customer_choices import CustomerRequired
 from core.sign_in.judgement import judge
-from core.sign_in.outcomes import Outcome
+from core.sign_in.login_events import refuse
+from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import reason_of
-from core.sign_in.recorded_refusals import refuse
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInRefused, reason_of
 from core.sign_in.ways import OF_ANSWER, PasskeyFacts
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from core.sessions.sessions import MAILED
 
 if TYPE_CHECKING:
     from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.confinement import Confinement
+    from core.sessions.limits import Confinement
     from core.sign_in.identities import ProviderSession
 
 # A sign-in by another party's word, for which there is no registered method (RFC 8176).

@@ -1,15 +1,11 @@
-"""Why sign-ins are refused: the closed vocabulary of the login events, with a text for those who help.
-
-A reason is shown to the organization of the sign-in, to platform owners, and to the account's own person once they are
-signed in (`core/sign_in/sign_ins.py`), never to the stranger who was refused: the stranger reads the refusal's own
-text, which may reveal less.
-"""
+"""Why sign-ins are refused: the closed vocabulary of the login events, and the refusals, whose texts reveal less."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from core.errors import Forbidden, Unauthorized
 from core.tables import PartialTable
 
 if TYPE_CHECKING:
@@ -274,3 +270,67 @@ def reason_of_account(user: User) -> SignInReason | None:
     if user.may_sign_in:
         return None
     return SignInReason.DEACTIVATED if user.deactivated_at is not None else SignInReason.LOCKED
+
+
+class CountedRefusal(Unauthorized):
+    """A failed attempt to sign in, which the metrics count.
+
+    Unauthenticated callers may read the metrics, so `counted_as` reveals no more than the refusal does.
+    """
+
+    counted_as: ClassVar[CountedReason]
+
+
+class SignInRefused(CountedRefusal):
+    """Unknown account, wrong secret, no secret, deactivated account: one answer for all."""
+
+    default_message = "Email address or password is wrong."
+    counted_as = CountedReason.INVALID_CREDENTIALS
+
+
+class EmailNotVerified(SignInRefused):
+    """The password was right, but the address is not verified; only a caller who knows the password learns this."""
+
+    default_message = "Verify your email address first: open the link that was sent to you, or request a new one."
+    counted_as = CountedReason.EMAIL_NOT_VERIFIED
+
+
+class SignInInterrupted(SignInRefused):
+    """The account was deactivated during the sign-in; another attempt returns the precise refusal."""
+
+    default_message = "This sign-in could not be completed. Sign in again."
+
+
+class ClosedToProviders(SignInRefused):
+    """The account is closed, and the word of another party does not reopen it."""
+
+    default_message = (
+        "This account is closed. To open it again, sign in with its password, a passkey, or a mailed link."
+    )
+
+
+class AccountNotOpen(SignInRefused):
+    """The account is deactivated or locked, and its user comes back from another provider, which has named it.
+
+    It reveals the account only to a person that the provider signs in to it.
+    """
+
+    default_message = (
+        "This account cannot be used: it is switched off, or locked. Ask an administrator of your organization, or the"
+        " people who run this site, to open it again."
+    )
+
+
+class SecondFactorDue(Forbidden):
+    """The session in the browser has not proved the second factor that this destination requires."""
+
+    default_message = "This requires your second factor. Sign in again with it, and repeat this."
+
+
+class NotAdmitted(Forbidden):
+    """The service is for members, and for users known to the organization or the service."""
+
+    default_message = (
+        "Your account cannot use this service. Only people with access from the organization can use it."
+        " Ask an administrator of the organization."
+    )

@@ -17,11 +17,10 @@ from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion
-from core.sign_in.outcomes import Outcome
+from core.sign_in.login_events import refuse
+from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import refuse
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInReason, SignInRefused
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -21,14 +21,15 @@ from core.sessions.sessions import MAILED
 from core.sign_in import admission, entitlement, places
 from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
 from core.sign_in.facts import SignInFacts, Stage
-from core.sign_in.reasons import SignInReason, reason_of_account
-from core.sign_in.refusals import (
+from core.sign_in.reasons import (
     AccountNotOpen,
     ClosedToProviders,
     EmailNotVerified,
     NotAdmitted,
     SignInInterrupted,
+    SignInReason,
     SignInRefused,
+    reason_of_account,
 )
 
 if TYPE_CHECKING:

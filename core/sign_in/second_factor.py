@@ -19,8 +19,8 @@ from uuid import UUID
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.accounts.users import User
-from core.credentials import backup_codes, mfa, mfa_events, passkey_challenges, passkeys
-from core.credentials.mfa_events import MfaEvent
+from core.credentials import mfa, passkey_challenges, passkeys
+from core.credentials.mfa import MfaEvent
 from core.credentials.webauthn import PasskeyAssertion
 from core.errors import BadRequest, RateLimitExceeded, Refusal, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
@@ -29,12 +29,10 @@ from core.lazy_dataclasses import dataclass
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.sessions import OTP
 from core.sign_in import conclusion, mfa_challenges, recognition
-from core.sign_in.mfa_challenges import MfaChallenge
-from core.sign_in.outcomes import SignInCompleted
+from core.sign_in.login_events import Refused, note_refusal, noted_refusal, record_failure
+from core.sign_in.mfa_challenges import MfaChallenge, SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
-from core.sign_in.reasons import CountedReason, SignInReason
-from core.sign_in.recorded_refusals import Refused, note_refusal, noted_refusal, record_failure
-from core.sign_in.refusals import CountedRefusal
+from core.sign_in.reasons import CountedReason, CountedRefusal, SignInReason
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -185,7 +183,7 @@ def verify(
         )
     except RateLimitExceeded as refusal:
         raise _noted(refusal, challenge, destination) from None
-    mfa_events.record_event(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=method)
+    mfa.record_event(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=method)
     if isinstance(given, Code):
         proved = _use(uow, user.id, given, is_new_device=not recognized().is_known)
     else:
@@ -196,7 +194,7 @@ def verify(
 
     uow.sign_in_failures.remove(attempt_id)
     uow.mfa_challenges.use(challenge.id)
-    mfa_events.record_event(uow, MfaEvent.VERIFY_SUCCESS, user.id, method=method)
+    mfa.record_event(uow, MfaEvent.VERIFY_SUCCESS, user.id, method=method)
     _publish(uow, EventType.USER_MFA_VERIFY_SUCCESS, challenge, user, method)
     outcome = conclusion.conclude_with_second_factor(
         uow,
@@ -225,7 +223,7 @@ def _parse(typed: str) -> Code:
     digits = mfa.totp_code(typed)
     if digits is not None:
         return Code(method=Method.TOTP, value=digits)
-    backup_code = backup_codes.normalized_backup_code(typed)
+    backup_code = mfa.normalized_backup_code(typed)
     if backup_code is not None:
         return Code(method=Method.BACKUP_CODE, value=backup_code)
     raise BadRequest.of_field("code", "This must be the six digits from your app, or a backup code such as ABCD-2345.")
@@ -234,7 +232,7 @@ def _parse(typed: str) -> Code:
 def _use(uow: UnitOfWork, user_id: UUID, code: Code, *, is_new_device: bool) -> tuple[str, ...]:
     """Use up a code; return what it proves (RFC 8176), for both kinds a one-time password; nothing if it is wrong."""
     if code.method is Method.BACKUP_CODE:
-        return (OTP,) if backup_codes.use_backup_code(uow, user_id, code.value, is_new_device=is_new_device) else ()
+        return (OTP,) if mfa.use_backup_code(uow, user_id, code.value, is_new_device=is_new_device) else ()
     app = uow.totp_secrets.lock(user_id)
     if app is None or not app.is_enabled:
         return ()
@@ -270,7 +268,7 @@ def _refuse(
 ) -> CodeWrong:
     is_passkey, proof = method is Method.PASSKEY, challenge.proof
     reason = SignInReason.WRONG_PASSKEY if is_passkey else SignInReason.WRONG_CODE
-    mfa_events.record_event(
+    mfa.record_event(
         uow, MfaEvent.VERIFY_FAILED, user.id, method=method, attempts=challenge.attempts + 1, reason=reason
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, method)

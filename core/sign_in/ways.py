@@ -16,8 +16,7 @@ from core.accounts.sign_in_failures import SignInFailure
 from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 from core.sign_in import places
-from core.sign_in.reasons import SignInReason, reason_of_account
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInReason, SignInRefused, reason_of_account
 from core.sign_in.rules import Answer, Depends, Rule, SignInRule
 
 

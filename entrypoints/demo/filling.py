@@ -9,7 +9,7 @@ from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts import new_passwords
+from core.accounts import passwords
 from core.attempts import Attempt
 from core.lazy_dataclasses import dataclass
 from core.platform import owners
@@ -33,7 +33,7 @@ from entrypoints.demo.story import (
     visitor_of,
 )
 from entrypoints.local_names import LocalNames
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 
 if TYPE_CHECKING:
     from entrypoints.progress import Progress
@@ -85,7 +85,7 @@ class DemoMonth:
     async def fill(self) -> DemoService:
         """Make the month, and return what the small application needs."""
         installation = self.past.installation
-        new = new_passwords.accepted(PASSWORD, "password", installation.password_rules, [story.PLATFORM_OWNER])
+        new = passwords.accepted(PASSWORD, "password", installation.password_rules, [story.PLATFORM_OWNER])
         await installation.database.transact(owners.appoint, story.PLATFORM_OWNER, await hashed(installation, new))
         named = {"name": name_of(story.PLATFORM_OWNER)}
         token = await self._sign_in(story.PLATFORM_OWNER)

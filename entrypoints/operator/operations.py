@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 import trio
 
-from core.accounts import new_passwords
+from core.accounts import passwords
 from core.platform import commands, owners
 from core.secrets import Secret
 from entrypoints import clocks, database, equipment, main, master_keys, signing_key_pairs
@@ -23,7 +23,7 @@ from entrypoints.operator.user_import import UserImportRun
 from entrypoints.progress import Progress
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import Settings
-from entrypoints.shared.accounts.new_passwords import generated_password, hashed
+from entrypoints.shared.accounts.passwords import generated_password, hashed
 
 Report = Callable[[str], None]
 
@@ -115,7 +115,7 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, repor
     """Make the account with this address a platform owner; without an account, make one with a password."""
     is_given = password is not None
     password = password if password is not None else generated_password(settings, PASSWORD_BYTES)
-    new = new_passwords.accepted(password, "password", equipment.password_rules(settings), [email])
+    new = passwords.accepted(password, "password", equipment.password_rules(settings), [email])
 
     async def run(connected: ConnectedInstallation) -> None:
         password_hash = await hashed(connected.installation, new)

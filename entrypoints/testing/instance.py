@@ -22,7 +22,7 @@ from typing import Final
 
 import trio
 
-from core.accounts import new_passwords
+from core.accounts import passwords
 from core.platform import owners
 from core.secrets import Secret
 from entrypoints import capabilities, database, equipment, local_names, logs, main
@@ -32,7 +32,7 @@ from entrypoints.local_names import LocalNames
 from entrypoints.refusals import CannotStart
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 from entrypoints.signals import stop_signals
 from entrypoints.testing import control
 from entrypoints.testing.control import MovableClock
@@ -103,7 +103,7 @@ async def _serve(settings: Settings, address: Secret, states: FreshStates, serve
 
 
 async def _appoint_owner(installation: Installation, password: str) -> None:
-    new = new_passwords.accepted(password, "password", installation.password_rules, [OWNER])
+    new = passwords.accepted(password, "password", installation.password_rules, [OWNER])
     await installation.database.transact(owners.appoint_first, OWNER, await hashed(installation, new))
 
 

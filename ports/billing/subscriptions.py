@@ -16,7 +16,7 @@ from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known
 from core.deferred import Deferred
 from core.services.api_keys import ServiceCaller
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 
 
 class BillingSubscriptions(Protocol):

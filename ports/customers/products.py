@@ -17,7 +17,7 @@ from core.customers.relations import CustomerState
 from core.deferred import Deferred
 from core.positions import Position
 from core.services.services import Service, ServiceRole
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import Scope
 

@@ -10,8 +10,7 @@ from uuid import UUID
 from core.mail.brands import MailBrand
 from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, RenderedMail
-from core.mail.routed_mail import LeasedServer, ServerHealth
-from core.mail.servers import MailServer
+from core.mail.routed_mail import LeasedServer, MailServer, ServerHealth
 
 
 class MailOutbox(Protocol):

@@ -10,9 +10,9 @@ from uuid import UUID
 from core.attempts import Attempt
 from core.deferred import Deferred
 from core.openid.clients import Client
-from core.openid.codes import AuthorizationCode, UsedCode
 from core.openid.device import DeviceCode, WaitingDevice
-from core.openid.logout_notices import LeasedService
+from core.openid.grants import AuthorizationCode, UsedCode
+from core.openid.logout import LeasedService
 from core.openid.requests import StoredRequest
 from core.sessions.refresh import Refreshable
 

@@ -8,13 +8,11 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.sessions.confinement import Confinement
-from core.sign_in.account_figures import AccountFigures
+from core.sessions.limits import Confinement
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.login_events import LoginEvent, NamedPlace, RefusedAttempt
 from core.sign_in.mfa_challenges import MfaChallenge
-from core.sign_in.own_sessions import OwnSession, SupportSession
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import AccountFigures, NamedConnection, OwnSession, SupportSession
 from core.sign_in.places import Place
 from core.sign_in.proofs import Target
 from core.sign_in.reasons import SignInReason

@@ -18,7 +18,7 @@ from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.platform import ended_organizations
 from core.platform.housekeeping import BATCH_ROWS_MAX, Leftover, sweep
-from core.privacy.closed_accounts import forget_next_closed
+from core.privacy.anonymization import forget_next_closed
 from core.scim import left_directories
 from ports.database import Database
 from ports.metrics import Metrics

@@ -254,7 +254,7 @@ def test_all_that_writes_to_a_log_is_tested_here() -> None:
     assert written == {
         "adapters/postgres/events/actions.py: audit_entries",
         "adapters/postgres/events/actions.py: platform_audit_entries",
-        "adapters/postgres/credentials/mfa_events.py: mfa_events",
+        "adapters/postgres/credentials/mfa.py: mfa_events",
     }
 
 

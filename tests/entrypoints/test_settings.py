@@ -13,7 +13,7 @@ import pytest
 
 from core.platform.retention import FOR_EVER
 from core.secrets import Secret
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from entrypoints import equipment
 from entrypoints.refusals import CannotStart
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown

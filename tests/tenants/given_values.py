@@ -11,14 +11,11 @@ from core.accounts.users import User
 from core.organizations.access import Capability
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.services.services import Admission, CustomerPolicy, Individuals, Service, ServiceType
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
-from core.sessions.confinement import Confinement
+from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.customer_contexts import CustomerContext
-from core.sessions.limits import CallerLimits
+from core.sessions.limits import CallerLimits, Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import CallerPlace, CallerService
-from core.sessions.session import CallerSession
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.facts import Circumstances, SignInFacts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.accounts.mailed_codes import CODE_TRIES_MAX
+from core.accounts.links import CODE_TRIES_MAX
 from core.platform.sign_in_checks import SignInWay
 from core.platform.sign_in_questions import SignInQuestion
 from tests.tenants import explaining, judging

@@ -30,7 +30,7 @@ from core.organizations.organizations import OWNER
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why_asked import named
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sign_in.customer_choices import Choice, ForCustomer, Undecided
 from core.sign_in.facts import SignInFacts
 from core.sign_in.sign_ins import Affiliation
@@ -309,7 +309,7 @@ _REFRESHED: Final = ("adapters.postgres.sessions.sessions", "REFRESHABLE")
 _CHOICES: Final = "core.sign_in.customer_choices"
 _TOLD: Final = ("adapters.postgres.customers.people_events", "CHECK")
 _SUBJECT: Final = ("adapters.postgres.sessions.callers", "SUBJECT")
-_LIMITS: Final = "core.sessions.confinement.Confinement"
+_LIMITS: Final = "core.sessions.limits.Confinement"
 UNDONE: Final = (
     Undone(
         "1: what is given hangs on the address",
@@ -393,7 +393,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a code of a mail is compared with that of its challenge",
-        "core.accounts.mailed_codes",
+        "core.accounts.links",
         "_is_code",
         _yes,
         Story.REGISTERING,
@@ -844,7 +844,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a token of a provider is used once",
-        "adapters.postgres.openid.single_uses.PostgresSingleUses",
+        "adapters.postgres.openid.grants.PostgresSingleUses",
         "claim",
         _yes,
         Story.SWITCHING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -12,10 +12,10 @@ from psycopg.errors import UniqueViolation
 from adapters.postgres.transaction import Aggregate
 from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
+from core.parts import in_parts
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
-
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
@@ -53,7 +53,6 @@ _DECOYS: Final = """
 """
 # Not FOR UPDATE, which would also wait for every transaction that writes a row referring to the account.
 _LOCKED: Final = "FOR NO KEY UPDATE"
-
 _ADD: Final = """
     INSERT INTO users (id, email, email_verified_at, is_platform_owner, created_at, updated_at, name, language,
                        unproved_since, password_hash)
@@ -229,3 +228,33 @@ def _added(user: User) -> dict[str, Any]:
 
 def _stored_password(*, password_hash: str | None, **columns: Any) -> StoredPassword:
     return StoredPassword(user=User(**columns), password_hash=password_hash)
+
+
+OTHERS: Final = """
+    SELECT known_id, user_id
+    FROM   known_account_ids
+    WHERE  organization_id = %s AND known_id = ANY (%s) AND user_id IS NOT NULL
+"""
+
+
+class PostgresKnownIds(Aggregate):
+    """The port `KnownIds`."""
+
+    def defer_accounts(self, organization_id: UUID, ids: Collection[UUID]) -> Deferred[Mapping[UUID, UUID]]:
+        rows = self._connection.cursor(binary=True).defer(OTHERS, (organization_id, list(ids)))
+        return lambda: {one: one for one in ids} | dict(rows.fetchall())
+
+    def accounts(self, organization_id: UUID, ids: Collection[UUID]) -> frozenset[UUID]:
+        others: dict[UUID, UUID] = {}
+        for part in in_parts(ids):
+            others.update(self._connection.cursor(binary=True).execute(OTHERS, (organization_id, part)).fetchall())
+        # Organizations hardly ever know an account by another id than its own.
+        return frozenset(others.get(one, one) for one in ids) if others else frozenset(ids)
+
+    def defer_shown(self, organization_id: UUID, user_id: UUID) -> Deferred[UUID]:
+        return self._defer_value_or_none(
+            """
+            SELECT coalesce((SELECT known_id FROM known_account_ids WHERE organization_id = %s AND user_id = %s), %s)
+            """,
+            (organization_id, user_id, user_id),
+        )

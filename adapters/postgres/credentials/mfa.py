@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
+
+from psycopg.types.json import Jsonb
 
 from adapters.postgres.admissions import is_membership
 from adapters.postgres.transaction import Aggregate
@@ -158,4 +160,26 @@ class PostgresBackupCodes(Aggregate):
         self._connection.execute_later(
             "DELETE FROM backup_codes WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
             (user_id, made_since),
+        )
+
+
+class PostgresMfaEvents(Aggregate):
+    """The port `MfaEvents`."""
+
+    def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO mfa_events (id, user_id, event_type, success, ip_address, user_agent, details, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                self._transaction.randomness.new_id(),
+                user_id,
+                event_type,
+                is_success,
+                self._transaction.origin.ip_address,
+                self._transaction.origin.user_agent,
+                Jsonb({**details, **self._transaction.impersonation}),
+                self._transaction.now,
+            ),
         )

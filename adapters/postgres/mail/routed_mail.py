@@ -13,12 +13,10 @@ from uuid import UUID
 import structlog
 
 from adapters.crypto.vault import SealBroken, Vault
-from adapters.postgres.mail.mail import CLAIMED, TEMPLATES, opened_mails
-from adapters.postgres.mail.mail_dues import MailDues
+from adapters.postgres.mail.mail import CLAIMED, TEMPLATES, MailDues, opened_mails
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import BY_ORGANIZATION, Mail
-from core.mail.routed_mail import LeasedServer, ServerHealth
-from core.mail.servers import MailServer, TlsMode
+from core.mail.routed_mail import LeasedServer, MailServer, ServerHealth, TlsMode
 from core.secrets import Secret
 from ports.mailboxes import WorkKind
 

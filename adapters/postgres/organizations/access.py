@@ -13,11 +13,9 @@ from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
 from core.organizations.access import AccessContext
 from core.organizations.organizations import Membership, Organization
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
-from core.sessions.session import CallerSession
 
 # The organization of the path and the membership in it; the session's context may be a different organization.
 _PATH_COLUMNS: Final = f"""

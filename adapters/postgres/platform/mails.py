@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.mail.mail_dues import MailDues
+from adapters.postgres.mail.mail import MailDues
 from adapters.postgres.transaction import Aggregate
 from core.ids import PLATFORM
 from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate

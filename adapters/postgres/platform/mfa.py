@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.credentials.mfa_events import MfaEvent
+from core.credentials.mfa import MfaEvent
 from core.ids import end_id_until, first_id_since
 from core.limits import SIGN_INS_KEPT_FOR
 from core.platform.mfa import (

@@ -12,7 +12,7 @@ from adapters.postgres.schema.migration_files import newest_version
 from adapters.postgres.transaction import Aggregate
 from core.platform.late_work import RecentMails, WaitingWork
 from core.platform.system import Cluster, ClusterNode, PrimaryPlace, PublishedKey, SchemaState
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyState
 
 WORK: Final = """

@@ -16,7 +16,7 @@ from adapters.postgres.privacy import personal_data
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import TokenPurpose
 from core.audit.chain import DETAIL
-from core.credentials.mfa_events import MfaEvent
+from core.credentials.mfa import MfaEvent
 from core.deletions import AgedRows
 from core.organizations.organizations import OWNER
 from core.privacy.anonymization import Affiliation, Anonymous, Subject, without_addresses

@@ -28,8 +28,7 @@ from core.services.services import (
     ServiceType,
 )
 from core.sessions.group_forms import GroupsAs
-from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm
 
 SELECT_SERVICE: Final = f"SELECT {columns(Service, table='s')}"
 USAGE: Final = """

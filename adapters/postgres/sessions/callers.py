@@ -27,18 +27,15 @@ from adapters.postgres.sessions.customer_contexts import (
 from adapters.postgres.sessions.token_additions import additions, additions_row
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
-from core.sessions.account import CallerAccount
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.client_grants import ClientGrant
-from core.sessions.confinement import Confinement
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.group_forms import GroupsAs
-from core.sessions.limits import CallerLimits
+from core.sessions.limits import CallerLimits, Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import CallerPlace, CallerService, ServicePlan
 from core.sessions.refresh import Refreshable
 from core.sessions.security_profiles import SecurityProfile
-from core.sessions.session import CallerSession
 from core.sessions.sessions import IDLE_LIFETIME, ParentSession
 from core.sessions.token_additions import TokenSubject
 

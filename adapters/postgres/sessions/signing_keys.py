@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString
 from adapters.postgres.transaction import Aggregate
 from core.deletions import AgedRows
 from core.secrets import Secret
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyState, SigningKey
 
 _TABLES: Final[dict[SignatureAlgorithm, LiteralString]] = {

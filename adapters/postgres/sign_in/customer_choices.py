@@ -17,8 +17,8 @@ from adapters.postgres.sessions.customer_contexts import (
     ROLES,
 )
 from adapters.postgres.transaction import Aggregate
+from core.sessions.customer_contexts import month_of
 from core.sessions.mfa_methods import MfaMethods
-from core.sessions.months import month_of
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding, SuspendedCustomer
 
 # The memberships by which a user `u` may sign in to a service `v` for customers; each finds at most one customer. Where

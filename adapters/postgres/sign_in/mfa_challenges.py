@@ -13,7 +13,7 @@ from adapters.postgres.sign_in.upstream.revocation.provider_sessions import stor
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sign_in.identities import ProviderSession
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof

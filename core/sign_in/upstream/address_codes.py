@@ -12,7 +12,7 @@ import hmac
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import mailed_codes
+from core.accounts import links
 from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
@@ -64,7 +64,7 @@ def ask(
 
     Above a limit of the address no mail leaves, and no code counts; the answer is the same.
     """
-    code = uow.randomness.choice("0123456789", mailed_codes.CODE_DIGITS)
+    code = uow.randomness.choice("0123456789", links.CODE_DIGITS)
     continue_id = flows.keep_proven(uow, sign_in, proven, None, browser=browser)
     state_hash = hash_token(continue_id.reveal())
     is_sent = mail.send(uow, email, MailTemplate.ADDRESS_CODE, place=made_for.service_name, code=code)
@@ -80,12 +80,12 @@ def use(uow: UnitOfWork, continue_id: str, typed: str, *, browser: str | None) -
     Raise `SignInOver` after its time, and after too many wrong codes, and `RateLimitExceeded` when the network has sent
     too many.
     """
-    code = mailed_codes.typed_code(typed)
+    code = links.typed_code(typed)
     if browser is None or code is None:
         raise SignInOver().because("no_cookie") if browser is None else WrongAddressCode()
-    network = mailed_codes.count_code_for_network(uow)
+    network = links.count_code_for_network(uow)
     state_hash, browser_hash = hash_token(continue_id), hash_token(browser)
-    stored = uow.upstream_sign_ins.lock_code(state_hash, browser_hash=browser_hash, tries_max=mailed_codes.CODE_TRIES_MAX)
+    stored = uow.upstream_sign_ins.lock_code(state_hash, browser_hash=browser_hash, tries_max=links.CODE_TRIES_MAX)
     if stored is None:
         raise SignInOver().because("unknown_continuation")
     if not hmac.compare_digest(stored, _hash(uow, state_hash, code)):

@@ -14,9 +14,9 @@ from uuid import UUID
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal
 from core.sign_in.identities import IdentityContext, ProvenIdentity
+from core.sign_in.login_events import Refused, note_refusal
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.recorded_refusals import Refused, note_refusal
 from core.sign_in.upstream import answers, saml
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.saml import SamlAnswer
@@ -53,7 +53,9 @@ def noted(
     def trace(uow: UnitOfWork) -> None:
         user_id = _user_of(uow, context, proven)
         if user_id is not None:
-            note_refusal(uow, user_id, UsedWay(proven.provider, context.confinement), destination or Destination(), reason)
+            note_refusal(
+                uow, user_id, UsedWay(proven.provider, context.confinement), destination or Destination(), reason
+            )
 
     return refusal.leaving(trace)
 

@@ -27,11 +27,10 @@ from core.sessions.sessions import MAILED, MFA
 from core.sign_in import browser_returns, conclusion, identities
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity
-from core.sign_in.outcomes import Outcome
+from core.sign_in.login_events import note_refusal
+from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason
-from core.sign_in.recorded_refusals import note_refusal
-from core.sign_in.refusals import SignInInterrupted
+from core.sign_in.reasons import SignInInterrupted, SignInReason
 from core.sign_in.upstream import address_codes, by_connection, flows, known_elsewhere, refused
 from core.sign_in.upstream.address_codes import AddressCodeDue, ConfirmedSignIn
 from core.sign_in.upstream.by_connection import Connected
@@ -232,7 +231,9 @@ def _conclude_at_service(
     """Sign in the user for which the identity stands at another service; with several, they sign in to one first."""
     sign_in = known.sign_in
     if len(known.user_ids) > 1:
-        note_refusal(uow, None, UsedWay(proven.provider, sign_in.context.confinement), destination, SignInReason.LINK_REQUIRED)
+        note_refusal(
+            uow, None, UsedWay(proven.provider, sign_in.context.confinement), destination, SignInReason.LINK_REQUIRED
+        )
         continue_id = flows.keep_proven(uow, sign_in, proven, None, browser=browser)
         return SignInToLink(continue_id=continue_id, user_ids=known.user_ids, email=None)
     user = uow.users.lock(known.user_ids[0])

@@ -2,11 +2,11 @@
 
 from core.accounts import password_reset
 from core.accounts.links import LinkUnusable
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
+from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.errors import SsoRequired
 from core.rate_limits import RateLimit
 from entrypoints.http.accounts.registration import MailedLinkRequest
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.answering.bodies import Message

@@ -1,7 +1,12 @@
 """Setting and changing the caller's password."""
 
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
-from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
+from core.accounts.passwords import (
+    CurrentPasswordWrong,
+    NoPasswordSet,
+    PasswordAlreadySet,
+    PasswordBreached,
+    PasswordTooCommon,
+)
 from core.errors import Forbidden, RateLimitExceeded
 from entrypoints.shared.accounts import passwords
 from entrypoints.web.input.hidden import SecretBody

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.accounts import closing, profile, profile_changes
+from core.accounts import closing, email_changes, profile
 from core.accounts.closing import BelongsToOrganizations, GovernsPlatform, OwnsDeletedOrganization
 from core.accounts.email_changes import NewAddressTaken
 from core.accounts.profile import Profile, ProfileForCustomer, ProfileWithRoles
@@ -45,7 +45,7 @@ async def change_profile(call: Call, body: ProfileUpdate) -> Profile | ProfileWi
     if body.email is None and body.name is msgspec.UNSET:
         return await call.read(profile.read)
     return await call.transact(
-        profile_changes.change_profile,
+        email_changes.change_profile,
         email=body.email,
         name=body.name if body.name is not msgspec.UNSET else None,
         names_account=body.name is not msgspec.UNSET,

@@ -2,14 +2,14 @@
 
 import msgspec
 
-from core.accounts import names, new_passwords, open_registrations, registration, verification
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
+from core.accounts import names, open_registrations, passwords, registration, verification
+from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.registration import AddressTaken
 from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import NotFound, all_valid
 from core.rate_limits import RateLimit
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.credentials import public
 from entrypoints.web.serving.answering.bodies import Message
@@ -58,7 +58,7 @@ async def register(call: Call, body: Registration) -> Message:
     about = [text for text in (body.email, body.org_slug, body.service_slug) if text is not None]
     email, password, name = all_valid(
         lambda: normalize_email(body.email, call.installation.domain_names.to_ascii),
-        lambda: new_passwords.accepted(body.password, "password", call.installation.password_rules, about),
+        lambda: passwords.accepted(body.password, "password", call.installation.password_rules, about),
         lambda: names.checked_or_none(body.name),
     )
     salt = await call.read(open_registrations.salt_of, email)

@@ -13,7 +13,7 @@ from urllib.parse import unquote_plus
 from uuid import UUID
 
 from core.errors import Refusal, TemporaryRefusal
-from core.openid import client_troubles, clients, security_profile
+from core.openid import client_troubles, clients
 from core.openid.client_troubles import BASIC, NONE, POST, PRIVATE_KEY_JWT, NamedClient
 from core.openid.clients import ASSERTION_TYPE, PresentedClient
 from core.openid.refusals import AuthorizationPending, ClientInvalid, OAuthRefusal, RequestInvalid
@@ -183,7 +183,7 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
     if fields.client_id not in {None, issuer}:
         raise ClientInvalid
     source = await call.read(clients.key_source, client_id)
-    claims, algorithms = None, security_profile.assertion_algorithms(source.security_profile)
+    claims, algorithms = None, clients.assertion_algorithms(source.security_profile)
     if source.key_set is not None:
         claims = installation.signatures.verified(assertion, source.key_set, algorithms=algorithms)
     elif source.uri is not None:
@@ -197,7 +197,7 @@ async def _asserted(call: Call, fields: ClientFields, assertion: str) -> Present
         call.limit(RateLimit.SIGN_IN_GROUP)
         raise ClientInvalid("The assertion is not signed with a registered key of the client.")
     server = issuer_of(call)
-    security_profile.require_assertion(source.security_profile, claims, server)
+    clients.require_assertion(source.security_profile, claims, server)
     endpoints = {server + TOKEN, server + call.request.path} if call.request.path == PAR else {server + TOKEN}
     verified = clients.judged_assertion(claims, client_id, issuer=server, endpoints=endpoints, at=installation.clock())
     return PresentedClient(client_id=client_id, assertion=verified)

@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 
 from core.errors import OrganizationNotActive, RateLimitExceeded, TokenExpired, TokenInvalid
-from core.openid import codes, device, grants, introspection
+from core.openid import device, grants, introspection
 from core.openid.client_troubles import NONE, PRIVATE_KEY_JWT
 from core.openid.clients import PresentedClient
-from core.openid.codes import PresentedCode
 from core.openid.dpop import DpopProof
-from core.openid.grants import ClientToken, IssuedTokens
+from core.openid.grants import ClientToken, IssuedTokens, PresentedCode
 from core.openid.introspection import IntrospectedToken
 from core.openid.refusals import (
     AccessDenied,
@@ -35,7 +34,7 @@ from core.rate_limits import RateLimit
 from core.services.problems import ProblemKind
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.tokens import TokenKind
 from entrypoints.http.openid.client_authentication import (
     ClientFields,
@@ -167,7 +166,7 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     code = PresentedCode(
         code=body.code, redirect_uri=body.redirect_uri, code_verifier=body.code_verifier, resource=body.resource
     )
-    return _answer(call, await transact_limited(call, codes.redeem_code, presented, code, proof))
+    return _answer(call, await transact_limited(call, grants.redeem_code, presented, code, proof))
 
 
 @routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))

@@ -8,7 +8,7 @@ from quart import Response
 
 from core.errors import NotFound
 from core.openid import pkce, requests, scopes
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from entrypoints.http.openid.tokens import GRANT_TYPES
 from entrypoints.web.input import languages
 from entrypoints.web.serving.admission.credentials import public

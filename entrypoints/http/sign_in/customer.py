@@ -4,8 +4,8 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.saml import requests
 from core.sign_in import customer
-from core.sign_in.customer_tokens import CustomerTokenOver
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.mfa_challenges import CustomerTokenOver
+from core.sign_in.reasons import SignInRefused
 from entrypoints.shared.sessions.token_answers import (
     CustomerName,
     SignInTokens,

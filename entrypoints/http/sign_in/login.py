@@ -4,7 +4,7 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
 from core.saml import requests
 from core.sign_in.customer_choices import CustomerRequired
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInRefused
 from entrypoints.shared.sessions.token_answers import (
     CustomerName,
     PendingSecondFactor,

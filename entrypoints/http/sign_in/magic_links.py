@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts import mailed_codes
+from core.accounts import links
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, SsoRequired
 from core.rate_limits import RateLimit
@@ -113,7 +113,7 @@ def _code_of(body: MagicLinkSignIn) -> tuple[UUID, str]:
         raise BadRequest.of_field("token", "Send either the token of the link, or challenge_id and code.")
     if body.challenge_id is msgspec.UNSET:
         raise BadRequest.of_field("challenge_id", "Send the challenge_id with which the request was answered.")
-    code = mailed_codes.typed_code(body.code) if body.code is not msgspec.UNSET else None
+    code = links.typed_code(body.code) if body.code is not msgspec.UNSET else None
     if code is None:
         raise BadRequest.of_field("code", "This must be the six digits in the mail.")
     return body.challenge_id, code

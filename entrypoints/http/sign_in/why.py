@@ -15,7 +15,7 @@ from core.platform.explained_customers import CustomerMembership, ExplainedCusto
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import AwaitedStep, ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import NamedConnection
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn

@@ -5,7 +5,7 @@ from typing import Final
 from core.accounts import email_changes, profile
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
-from core.sign_in import own_ways
+from core.sign_in import own_account
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -33,7 +33,7 @@ async def _page(call: Call, *, done: str = "", refusal: Refusal | None = None, f
         "accounts/email_changes.html",
         done=done,
         refusal=refusal,
-        ways=await call.read(own_ways.read_ways),
+        ways=await call.read(own_account.read_ways),
         email=present,
         requested=mine.email if mine.email != present else None,
         typed=form.email if form is not None else "",

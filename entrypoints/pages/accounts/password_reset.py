@@ -4,8 +4,8 @@ from typing import Final
 
 from core.accounts import password_reset
 from core.accounts.links import LinkUnusable
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.password_reset import Reset
+from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, SsoRequired
@@ -18,7 +18,7 @@ from entrypoints.pages.frame.languages import marked, translated
 from entrypoints.pages.frame.refusals import refusal_page
 from entrypoints.pages.frame.rendering import Page, form_page, page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery, read_in
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 from entrypoints.web.serving.admission.browsers import SIGN_IN, upstream_binding
 from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
 from entrypoints.web.serving.calls import Call

@@ -8,10 +8,15 @@ from typing import Annotated, Final
 import msgspec
 
 from core.accounts import passwords
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
-from core.accounts.passwords import CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
+from core.accounts.passwords import (
+    CurrentPasswordWrong,
+    NoPasswordSet,
+    PasswordAlreadySet,
+    PasswordBreached,
+    PasswordTooCommon,
+)
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
-from core.sign_in import own_ways
+from core.sign_in import own_account
 from entrypoints.pages.console.account import ACCOUNT, account_page, after
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.languages import marked
@@ -61,7 +66,7 @@ async def _page(
         way=form.way if form is not None else query or ReturnQuery(),
         refusal=refusal or (BadRequest(repeated_problem) if repeated_problem else None),
         email=call.in_browser.email,
-        ways=await call.read(own_ways.read_ways),
+        ways=await call.read(own_account.read_ways),
         is_current_wrong=isinstance(refusal, CurrentPasswordWrong),
         repeated_problem=repeated_problem,
     )

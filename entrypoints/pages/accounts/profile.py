@@ -1,7 +1,7 @@
 """The first page of one's own account: what there is to know and to change, by section."""
 
 from core.accounts import names
-from core.sign_in import account_figures, own_ways
+from core.sign_in import own_account
 from entrypoints.pages.console.account import ACCOUNT, account_page
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page
@@ -16,7 +16,7 @@ routes = account_pages()
 @in_browser
 async def show_account(call: Call, query: DoneQuery) -> Page:
     """Show an overview of your account."""
-    figures = await call.read(account_figures.read_figures)
+    figures = await call.read(own_account.read_figures)
     # Who uses an application of others has not come to found an organization.
     is_founder = not (figures.organizations or figures.applications or call.in_browser.confined_to)
     return account_page(
@@ -26,6 +26,6 @@ async def show_account(call: Call, query: DoneQuery) -> Page:
         is_founder=is_founder,
         email=call.in_browser.email,
         name=(await call.read(names.of_caller)).own,
-        ways=await call.read(own_ways.read_ways),
+        ways=await call.read(own_account.read_ways),
         figures=figures,
     )

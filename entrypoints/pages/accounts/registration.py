@@ -4,9 +4,9 @@ from typing import Annotated, Final
 
 import msgspec
 
-from core.accounts import names, new_passwords, open_registrations, registration, verification
+from core.accounts import names, open_registrations, passwords, registration, verification
 from core.accounts.links import LinkUnusable
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
+from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.return_targets import ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, all_valid
@@ -22,7 +22,7 @@ from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import REGISTER, AddressForm, ReturnQuery
 from entrypoints.pages.frame.routes import sign_in_pages
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 from entrypoints.shared.sign_in.lookup_email import connection_for
 from entrypoints.web.serving.admission.browsers import SIGN_IN
 from entrypoints.web.serving.admission.credentials import in_browser_or_not, public
@@ -99,7 +99,7 @@ async def submit_registration(call: Call, form: RegistrationForm) -> Page:
     try:
         email, password, name = all_valid(
             lambda: normalize_email(form.email, installation.domain_names.to_ascii),
-            lambda: new_passwords.accepted(form.password, "password", installation.password_rules, about),
+            lambda: passwords.accepted(form.password, "password", installation.password_rules, about),
             lambda: names.checked_or_none(form.name.strip() or None),
         )
         salt = await call.read(open_registrations.salt_of, email)

@@ -12,7 +12,7 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
-from core.sign_in import own_ways
+from core.sign_in import own_account
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import translated
@@ -54,7 +54,7 @@ async def show_second_factor(call: Call, query: DoneQuery) -> Page:
         status_of_factor=own.status,
         has_app=own.has_app,
         passkeys=await call.read(passkeys.list_mine),
-        ways=await call.read(own_ways.read_ways),
+        ways=await call.read(own_account.read_ways),
     )
 
 

@@ -18,7 +18,7 @@ from core.credentials.passkeys import (
 from core.credentials.webauthn import Attestation, Transport
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
-from core.sign_in import own_ways
+from core.sign_in import own_account
 from entrypoints.pages.console.account import ACCOUNT, account_page, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -57,7 +57,7 @@ class NameForm(ProtectedForm, kw_only=True):
 async def show_passkeys(call: Call, *, query: DoneQuery | None = None, refusal: Refusal | None = None) -> Page:
     """Show your passkeys."""
     mine = await call.read(passkeys.list_mine)
-    ways = await call.read(own_ways.read_ways)
+    ways = await call.read(own_account.read_ways)
     done = query.done if query is not None else ""
     signals = await _signals(call) if done in _SIGNALLED else ""
     return account_page(

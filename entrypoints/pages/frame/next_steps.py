@@ -34,7 +34,7 @@ from core.services.services import ServiceUnknown
 from core.sessions.limits import AddressNotConfirmed
 from core.sign_in import browser_returns
 from core.sign_in.customer_choices import NoCustomerYet
-from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.reasons import SecondFactorDue
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.returns import ReturnQuery, WayForm, link_page
 from entrypoints.web.serving.admission.browsers import SIGN_IN, SIGN_IN_AGAIN, SIGN_OUT, FormRefused, present_target

@@ -37,7 +37,7 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.lazy_dataclasses import dataclass
-from core.openid.refused_requests import RequestRefused
+from core.openid.client_troubles import RequestRefused
 from core.organizations.session_strength import PasskeyRequired, SecondFactorRequired
 from core.organizations.settings.domain import DomainUnset
 from core.organizations.tiers import TierUnknown

@@ -10,8 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.requesting_browsers import RequestingBrowser, requesting
-from core.accounts.return_targets import ReturnTarget
+from core.accounts.return_targets import RequestingBrowser, ReturnTarget, requesting
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn

@@ -8,8 +8,8 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.accounts import names, new_passwords
-from core.accounts.new_passwords import PasswordBreached, PasswordTooCommon
+from core.accounts import names, passwords
+from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Refusal, SsoRequired, all_valid
 from core.invitations import answers, joining
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
@@ -17,7 +17,7 @@ from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.invitations.joining import AccountChanged, Answerable, DomainConnection, JoinBy
 from core.rate_limits import RateLimit
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInRefused
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.forms import MailedLink
@@ -28,7 +28,7 @@ from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.pages.frame.routes import invitation_pages
 from entrypoints.pages.sign_in import conclusion
 from entrypoints.pages.sign_in.login import methods_page
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.shared.accounts.passwords import hashed
 from entrypoints.shared.sessions.token_answers import transact_counted
 from entrypoints.shared.sign_in.login import authenticate
 from entrypoints.web.serving.admission.browsers import SIGN_IN, ProtectedForm
@@ -182,7 +182,7 @@ async def _join_as_new(call: Call, form: AcceptanceForm, found: Answerable) -> R
     details, rules = found.details, call.installation.password_rules
     about = [found.email, details.organization_name, details.organization_slug]
     password, name = all_valid(
-        lambda: new_passwords.accepted(form.password, "password", rules, about),
+        lambda: passwords.accepted(form.password, "password", rules, about),
         lambda: names.checked_or_none(form.name.strip() or None),
     )
     password_hash = await hashed(call.installation, password)

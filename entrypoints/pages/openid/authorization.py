@@ -22,7 +22,7 @@ from core.openid.answers import (
     SignInNeeded,
     Visitor,
 )
-from core.openid.refused_requests import RedirectUriRefused, RequestOver, RequestRefused
+from core.openid.client_troubles import RedirectUriRefused, RequestOver, RequestRefused
 from core.organizations.access import Operation
 from core.secrets import Secret
 from core.services import access
@@ -31,7 +31,7 @@ from core.services.redirect_uris import URI_CHARACTERS_MAX
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInRefused
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.interrupted_sign_ins import over_page
 from entrypoints.pages.frame.redirects import leading_page, open_to_other_sites

@@ -17,11 +17,11 @@ from core.rate_limits import RateLimit
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
+from core.sign_in.admission import Settled, SignInAnew
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.customer_choices import NotOpen, Undecided
-from core.sign_in.customer_settling import Settled, SignInAnew
-from core.sign_in.outcomes import BegunSession
-from core.sign_in.refusals import SecondFactorDue, SignInRefused
+from core.sign_in.mfa_challenges import BegunSession
+from core.sign_in.reasons import SecondFactorDue, SignInRefused
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.languages import translated

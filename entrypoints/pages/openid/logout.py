@@ -12,8 +12,8 @@ import msgspec
 from quart import Response
 
 from core.openid import logout
+from core.openid.client_troubles import LogoutUriRefused, RequestOver, RequestRefused
 from core.openid.logout import LogoutRequest, SignedOut
-from core.openid.refused_requests import LogoutUriRefused, RequestOver, RequestRefused
 from core.services.problems import printable
 from core.services.redirect_uris import URI_CHARACTERS_MAX
 from core.sign_in import browser_returns
@@ -26,7 +26,7 @@ from entrypoints.pages.frame.returns import ReturnQuery
 from entrypoints.pages.frame.routes import shows_again, sign_in_pages
 from entrypoints.pages.saml import messages
 from entrypoints.pages.saml.logouts import RETURN_COOKIE, SIGNED_OUT
-from entrypoints.shared.openid.id_token_hints import hinted_claims
+from entrypoints.shared.openid.id_tokens import hinted_claims
 from entrypoints.shared.sign_in.upstream.own_addresses import SIGNED_OUT_THERE
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query

@@ -21,7 +21,7 @@ from core.platform.explained_customers import (
 )
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.why import AwaitedStep, NextStep, SignInExplanation
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.upstream.connections.failures import UpstreamFailure
 from core.tables import PartialTable

@@ -12,7 +12,7 @@ from core.saml.requests import LIFETIME
 from core.secrets import Secret
 from core.sign_in.admission import NotLetIn
 from core.sign_in.customer_choices import NoCustomerYet
-from core.sign_in.refusals import NotAdmitted
+from core.sign_in.reasons import NotAdmitted
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.languages import language_of, translated
 from entrypoints.pages.frame.next_steps import next_steps

@@ -31,7 +31,7 @@ from core.sessions.refresh import SessionOver
 from core.sign_in.admission import NotLetIn
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.customer_choices import CustomerDue
-from core.sign_in.refusals import SecondFactorDue, SignInRefused
+from core.sign_in.reasons import SecondFactorDue, SignInRefused
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.refusals import protocol_refusal_page, refusal_page
 from entrypoints.pages.frame.rendering import Page, form_page

@@ -16,8 +16,7 @@ from core.services.management import AudienceTaken, ServiceChanged
 from core.services.own_claims import ALL_GROUPS, ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
 from core.sessions.group_forms import GroupsAs
-from core.sessions.security_profiles import SecurityProfile
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked

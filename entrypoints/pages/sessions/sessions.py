@@ -5,7 +5,7 @@ from uuid import UUID
 
 from core.errors import Forbidden, NotFound
 from core.sessions import sessions
-from core.sign_in import own_sessions
+from core.sign_in import own_account
 from entrypoints.pages.console.account import ACCOUNT, account_page, address_after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page
@@ -22,7 +22,7 @@ SESSIONS: Final = f"{ACCOUNT}/sessions"
 @in_browser
 async def show_sessions(call: Call, query: DoneQuery) -> Page:
     """Show where your account is signed in: in this browser, in others, at services, and by programs."""
-    mine = await call.read(own_sessions.list_sessions)
+    mine = await call.read(own_account.list_sessions)
     return account_page(call, "sessions/sessions.html", done=query.done, sessions=mine)
 
 
@@ -38,7 +38,7 @@ async def end_other_sessions(call: Call) -> None:
 @in_browser_in_person
 async def end_sessions_of_service(call: Call, service_id: UUID) -> None:
     """End all your sessions at one service."""
-    await call.transact(own_sessions.end_of_service, service_id)
+    await call.transact(own_account.end_of_service, service_id)
     call.headers["Location"] = address_after(SESSIONS, "service-ended")
 
 

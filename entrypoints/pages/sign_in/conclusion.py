@@ -13,7 +13,7 @@ from core.organizations.session_strength import SecondFactorRequired
 from core.sign_in import browser_returns, places
 from core.sign_in.browser_returns import BrowserReturn, organization_of_page
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
-from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination, InBrowser
 from entrypoints.pages.accounts.passwords import PASSWORD_NOTICE
 from entrypoints.pages.frame import returns

@@ -17,7 +17,7 @@ from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.lookup_email import EmailLookupResult
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInRefused
 from core.sign_in.upstream import beginning
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.rendering import PageOrRedirect, form_page

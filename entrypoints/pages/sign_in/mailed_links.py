@@ -5,13 +5,13 @@ from uuid import UUID
 
 from quart import Response
 
-from core.accounts import mailed_codes
+from core.accounts import links
 from core.accounts.return_targets import ReturnRequest
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
-from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.returns import AddressForm, ReturnQuery
@@ -81,7 +81,7 @@ async def mail_link(call: Call, way: ReturnQuery, email: str) -> Response:
 
 async def _verify(call: Call, form: LinkCodeForm) -> SignInCompleted | SecondFactorPending:
     wanted = conclusion.destination(call, form.way)
-    code = mailed_codes.typed_code(form.code)
+    code = links.typed_code(form.code)
     if code is None:
         return await transact_counted(call, magic_links.verify, _page_code(form.code), wanted, mailed_to=form.email)
     # A browser that has asked for no mail is bound to none.

@@ -11,9 +11,9 @@ from core.errors import ServiceUnavailable, SsoRequired
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
 from core.sign_in import registration_links
-from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.reasons import SignInRefused
 from core.sign_in.registration_links import RegistrationPasswordWrong
 from entrypoints.pages.accounts.verification import RegistrationLinkForm, show
 from entrypoints.pages.frame import returns

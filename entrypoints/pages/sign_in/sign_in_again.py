@@ -13,8 +13,8 @@ from core.credentials import mfa
 from core.errors import BadRequest, Refusal, SsoRequired
 from core.rate_limits import RateLimit
 from core.sign_in import browser_returns, second_factor
-from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
-from core.sign_in.refusals import CountedRefusal, SignInRefused
+from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
+from core.sign_in.reasons import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.refusals import problem_of

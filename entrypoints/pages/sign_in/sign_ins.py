@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.limits import PAGE_ITEMS_MAX
-from core.sign_in import own_sessions, own_ways, sign_ins
+from core.sign_in import own_account, sign_ins
 from core.sign_in.sign_ins import SignIn, SignInOutcome, SignInUnknown
 from entrypoints.pages.console.account import ACCOUNT, account_page
 from entrypoints.pages.console.sign_in_lists import OUTCOMES
@@ -46,7 +46,7 @@ async def show_sign_ins(call: Call, query: SignInsQuery) -> Page:
         sign_ins=[_shown(one) for one in mine.sign_ins],
         next_id=mine.next_id,
         # They are no sign-ins, and stand beside the newest ones.
-        support=await call.read(own_sessions.past_support) if query.after is None else [],
+        support=await call.read(own_account.past_support) if query.after is None else [],
         is_later=query.after is not None,
         limit=limit,
         usual_limit=SHOWN_USUALLY,
@@ -66,7 +66,7 @@ async def show_sign_in(call: Call, sign_in_id: UUID) -> Page:
         reason=reason,
         risks=risks,
         is_success=one.outcome is SignInOutcome.SUCCESS,
-        ways=await call.read(own_ways.read_ways),
+        ways=await call.read(own_account.read_ways),
     )
 
 

@@ -1,16 +1,20 @@
 """Setting and changing the caller's password: hashing and comparing happen between the transactions."""
 
+import secrets
 from collections.abc import Awaitable
 from typing import TypeVar
 
+import structlog
 import trio
 
 from core.accounts import passwords
-from core.accounts.passwords import Change
+from core.accounts.passwords import BreachUnknown, Change, NewPassword
 from core.errors import BadRequest, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from entrypoints.shared.accounts.new_passwords import hashed
+from entrypoints.installation import Installation
+from entrypoints.settings import Settings
 from entrypoints.web.serving.calls import Call, shielded
+from ports.metrics_of_work import PasswordCheckOutcome
 
 Result = TypeVar("Result")
 
@@ -48,3 +52,33 @@ async def _or_give_up(call: Call, begun: Change, slow: Awaitable[Result]) -> Res
         with shielded():
             await call.transact(passwords.give_up, begun)
         raise
+
+
+log = structlog.get_logger(__name__)
+
+
+def generated_password(settings: Settings, random_bytes: int) -> str:
+    """Return a random password, which is as long as the setting asks for."""
+    return secrets.token_urlsafe(max(random_bytes, settings.password_min_length))
+
+
+async def hashed(installation: Installation, new: NewPassword, *, salt: bytes | None = None) -> str:
+    """Return the hash of a new password that is accepted; raise `PasswordBreached` when it has leaked."""
+    if await is_breached(installation, new.text, is_hurried=False):
+        raise passwords.breached(new)
+    return await installation.passwords.hash(new.text, salt=salt)
+
+
+async def is_breached(installation: Installation, password: str, *, is_hurried: bool) -> bool:
+    """Return whether a password is known from a data breach, as far as the installation can say."""
+    known = installation.breached_passwords
+    if known is None:
+        return False
+    try:
+        found = await known.contains(password, is_hurried=is_hurried)
+    except BreachUnknown as unknown:
+        log.info("password_check.failed", reason=str(unknown))
+        installation.metrics.password_checked(PasswordCheckOutcome.FAILED)
+        return False
+    installation.metrics.password_checked(PasswordCheckOutcome.BREACHED if found else PasswordCheckOutcome.CLEAN)
+    return found

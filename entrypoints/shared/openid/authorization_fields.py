@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from core.openid import requests
-from entrypoints.shared.openid.id_token_hints import hinted_claims
+from entrypoints.shared.openid.id_tokens import hinted_claims
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.hosts import issuer_of
 from entrypoints.web.serving.calls import Call

@@ -12,13 +12,12 @@ from core.errors import BadRequest, Refusal
 from core.saml import requests
 from core.secrets import Secret
 from core.services.services import CUSTOMER_CHARACTERS_MAX
-from core.sessions.token_claims import TokenGrant
-from core.sessions.tokens import TokenKind
+from core.sessions.tokens import TokenGrant, TokenKind
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
-from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
+from core.sign_in.reasons import CountedRefusal
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
-from core.sign_in.refusals import CountedRefusal
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.calls import Call

@@ -9,9 +9,9 @@ from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.sign_in import login
 from core.sign_in.login import LoginAttempt
-from core.sign_in.outcomes import Outcome, SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import Outcome, SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
-from entrypoints.shared.accounts.new_passwords import is_breached
+from entrypoints.shared.accounts.passwords import is_breached
 from entrypoints.shared.sessions.token_answers import (
     transact_counted,
 )

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 from adapters.gateways.breached_ranges import ANSWER_BYTES_MAX, PAUSE_SECONDS, REQUESTS_AT_ONCE_MAX, HttpBreachedRanges
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.password_lists.files import BreachedFileInvalid, BreachedPasswordFile
-from core.accounts.new_passwords import BreachUnknown
+from core.accounts.passwords import BreachUnknown
 from ports.accounts.passwords import SECONDS_MAX
 from tests.breached import answer_of, breached_file, digits_of, range_answer
 from tests.receiver import Receiver, open_receiver

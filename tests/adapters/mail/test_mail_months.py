@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.mail.mail_dues import MARK
+from adapters.postgres.mail.mail import MARK
 from core.ids import PLATFORM
 from core.mail import mail
 from core.mail.mail import MailTemplate

@@ -27,7 +27,7 @@ from core.organizations.takeover_credentials import KEPT_FOR as ACTS_KEPT_FOR
 from core.platform import ended_organizations, housekeeping
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
-from core.privacy import closed_accounts
+from core.privacy import anonymization
 from core.scim import left_directories
 from core.secrets import Secret
 from core.services.services import Service
@@ -115,8 +115,8 @@ CASES: Final[Mapping[AgedRows, Case]] = {
         "INSERT INTO users (id, email, created_at, updated_at, closed_at)"
         " SELECT gen_random_uuid(), gen_random_uuid() || '@example.com', ended, ended, ended FROM ends",
         "SELECT closed_at FROM users WHERE closed_at IS NOT NULL AND anonymized_at IS NULL ORDER BY 1",
-        closed_accounts.forget_next_closed,
-        closed_accounts.REOPENABLE_FOR,
+        anonymization.forget_next_closed,
+        anonymization.REOPENABLE_FOR,
     ),
     AgedRows.LEFT_DIRECTORIES: Case(
         """

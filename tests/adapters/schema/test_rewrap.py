@@ -18,7 +18,7 @@ from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import rewrap as rewrapping
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, SealedColumn, rewrap
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyState, SigningKey
 from tests.signing_keys import key_pair
 from tests.transactions import transaction_on

@@ -16,7 +16,7 @@ from adapters.crypto.key_pairs import json_web_key, parse_json_web_key, parse_pu
 from adapters.crypto.tokens import KeptKeys
 from core.errors import ServiceUnavailable, TokenInvalid
 from core.secrets import Secret
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyState, SigningKey
 from core.sessions.tokens import TokenKind
 from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, signer_with

@@ -17,7 +17,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions import signing_keys
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock

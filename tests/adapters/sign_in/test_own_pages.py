@@ -11,10 +11,9 @@ import pytest
 from adapters.postgres.billing.own_subscriptions import PostgresSubscriptionsOfUser
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
-from adapters.postgres.sign_in.account_figures import PostgresFiguresOfUser
-from adapters.postgres.sign_in.own_sessions import PostgresSessionsOfUser
+from adapters.postgres.sign_in.own_account import PostgresFiguresOfUser, PostgresSessionsOfUser
 from core.billing.provider import BillingMode
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
 from tests.world.builder import Builder

@@ -139,7 +139,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         ),
         "services.workloads.PostgresWorkloads.key": _unbound(1, "organization_keys"),
         "sign_in.browser_returns.PostgresBrowserReturns.find": _unbound(1, "organizations"),
-        "sign_in.own_ways._REQUIRED": _unbound(1, "domain_routes"),
+        "sign_in.own_account._REQUIRED": _unbound(1, "domain_routes"),
         "sign_in.places._TARGET": _unbound(1, "organizations"),
         "organizations.organizations.PostgresOrganizations.of_connection": _unbound(
             1, "organizations upstream_connections"
@@ -212,8 +212,8 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "mail.mail._DUE": _unbound(1, "mail_dues organizations"),
         "mail.routed_mail.PostgresRoutedMail.expire": _unbound(2, "mails"),
         "mail.routed_mail.PostgresRoutedMail.lease": _unbound(1, "mail_dues mail_servers"),
-        "openid.logout_notices.PostgresLogoutNotices.lease": _unbound(1, "logout_queues"),
-        "openid.logout_notices.PostgresLogoutNotices.postpone_inactive": _unbound(1, "logout_queues"),
+        "openid.logout.PostgresLogoutNotices.lease": _unbound(1, "logout_queues"),
+        "openid.logout.PostgresLogoutNotices.postpone_inactive": _unbound(1, "logout_queues"),
         "organizations.domain_proofs.DomainClaims._claim_checks": _unbound(2, "custom_domains domain_routes"),
         "platform.bulk_work.LEASE": _unbound(1, "bulk_jobs"),
         "platform.overlooked.LONG_WAITING": _unbound(1, "audit_entries events mails webhook_deliveries"),
@@ -341,7 +341,7 @@ BOUND_IF_GIVEN: Final[Mapping[str, int]] = {
     "privacy.export.PostgresPrivacyExport.service_metadata": 1,
     "services.applications.PAGE": 1,
     "services.workloads.PostgresWorkloads.remove_of_makers": 1,
-    "sign_in.account_figures.FIGURES": 1,
-    "sign_in.own_sessions.PAGE": 1,
-    "sign_in.own_sessions._SUPPORT": 1,
+    "sign_in.own_account.FIGURES": 1,
+    "sign_in.own_account.PAGE": 1,
+    "sign_in.own_account._SUPPORT": 1,
 }

@@ -61,7 +61,7 @@ COUNTS: Final[Mapping[str, Mapping[str, str]]] = {
     "organizations": {
         "privacy.anonymization.PostgresAnonymization._replace_names": "nothing of the person stays anywhere",
         "privacy.anonymization.PostgresAnonymization.replace_addresses": "nothing of the person stays anywhere",
-        "sign_in.own_sessions._SUPPORT": "names the place of a session, which is never internal",
+        "sign_in.own_account._SUPPORT": "names the place of a session, which is never internal",
         "organizations.deletion.LOCK_NEXT": "those that their owners have deleted",
     },
 }

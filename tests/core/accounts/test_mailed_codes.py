@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.accounts.mailed_codes import typed_code
+from core.accounts.links import typed_code
 
 
 @pytest.mark.parametrize("typed", ["123456", " 123456\n", "123 456", "12 34 56", "123\N{NO-BREAK SPACE}456"])

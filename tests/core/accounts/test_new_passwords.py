@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.accounts.new_passwords import (
+from core.accounts.passwords import (
     BREACHED,
     NewPassword,
     PasswordBreached,
@@ -14,7 +14,7 @@ from core.accounts.new_passwords import (
     PasswordTooCommon,
     breached,
 )
-from core.accounts.new_passwords import accepted as accept
+from core.accounts.passwords import accepted as accept
 from core.errors import BadRequest, ErrorCode, Refusal
 from tests.shown_text import shows
 

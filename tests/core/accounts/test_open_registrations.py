@@ -13,8 +13,7 @@ from adapters.postgres.driver.connection import Connection
 from core.accounts import registration, verification
 from core.accounts.links import LinkUnusable
 from core.accounts.open_registrations import OpenRegistration
-from core.accounts.requesting_browsers import requesting
-from core.accounts.return_targets import ReturnRequest
+from core.accounts.return_targets import ReturnRequest, requesting
 from core.mail import mail
 from core.sign_in import registration_links
 

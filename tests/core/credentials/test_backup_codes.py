@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
-from core.credentials import backup_codes
-from core.credentials.backup_codes import ALPHABET, CODES_PER_SET
+from core.credentials import mfa
+from core.credentials.mfa import ALPHABET, CODES_PER_SET
 from ports.unit_of_work import UnitOfWork
 
 ADA, GRACE = UUID(int=1), UUID(int=2)
@@ -82,13 +82,13 @@ class FakeUnitOfWork:
 
 
 def issue(uow: FakeUnitOfWork, user_id: UUID = ADA) -> list[str]:
-    return [code.reveal() for code in backup_codes.issue_backup_codes(cast("UnitOfWork", uow), user_id)]
+    return [code.reveal() for code in mfa.issue_backup_codes(cast("UnitOfWork", uow), user_id)]
 
 
 def use(uow: FakeUnitOfWork, typed: str, user_id: UUID = ADA) -> bool:
-    code = backup_codes.normalized_backup_code(typed)
+    code = mfa.normalized_backup_code(typed)
     assert code is not None
-    return backup_codes.use_backup_code(cast("UnitOfWork", uow), user_id, code, is_new_device=False)
+    return mfa.use_backup_code(cast("UnitOfWork", uow), user_id, code, is_new_device=False)
 
 
 def test_a_set_has_ten_different_codes_of_two_groups_of_four() -> None:
@@ -111,7 +111,7 @@ def test_a_set_contains_no_code_twice_when_randomness_repeats() -> None:
 
 
 def test_the_repr_of_codes_is_masked() -> None:
-    codes = backup_codes.issue_backup_codes(cast("UnitOfWork", FakeUnitOfWork()), ADA)
+    codes = mfa.issue_backup_codes(cast("UnitOfWork", FakeUnitOfWork()), ADA)
 
     assert repr(codes) == f"({', '.join(['***'] * CODES_PER_SET)})"
 
@@ -141,7 +141,7 @@ def test_no_code_matches_its_hash_under_another_key() -> None:
     change_case=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]),
 )
 def test_a_code_may_be_typed_in_any_case_with_or_without_its_dash(code: str, dash: str, change_case: Any) -> None:
-    assert backup_codes.normalized_backup_code(change_case(f" {code[:4]}{dash}{code[4:]}\n")) == code
+    assert mfa.normalized_backup_code(change_case(f" {code[:4]}{dash}{code[4:]}\n")) == code
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_a_code_may_be_typed_in_any_case_with_or_without_its_dash(code: str, das
     ],
 )
 def test_text_without_the_form_of_a_code_normalizes_to_none(typed: str) -> None:
-    assert backup_codes.normalized_backup_code(typed) is None
+    assert mfa.normalized_backup_code(typed) is None
 
 
 @given(st.text())
 def test_any_text_normalizes_to_eight_characters_or_none(typed: str) -> None:
-    code = backup_codes.normalized_backup_code(typed)
+    code = mfa.normalized_backup_code(typed)
 
     assert code is None or re.fullmatch(r"[0-9A-Z]{8}", code)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.credentials.mfa_events import MfaEvent
+from core.credentials.mfa import MfaEvent
 
 DOCUMENTED = """
     mfa_setup_initiated, mfa_setup_completed, mfa_setup_failed, mfa_enabled, mfa_disabled, mfa_force_disabled_by_admin,

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from core.openid import id_tokens, scopes
 from core.openid.grants import IssuedTokens
-from core.openid.logout_notices import EVENT, LogoutNotice
+from core.openid.logout import EVENT, LogoutNotice
 from core.secrets import Secret
 from core.sessions.client_grants import ClientGrant
-from core.sessions.token_claims import TokenGrant
+from core.sessions.tokens import TokenGrant
 
 ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 CLAIMS: dict[str, Any] = {"sub": "user", "sid": "session", "amr": ["pwd"], "auth_time": 1, "email": "ada@example.com"}

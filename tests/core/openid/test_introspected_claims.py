@@ -11,7 +11,7 @@ from core.sessions.customer_contexts import CustomerContext
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import ServicePlan
 from core.sessions.token_additions import TokenSubject
-from core.sessions.token_claims import claims_of_rows, token_grant
+from core.sessions.tokens import claims_of_rows, token_grant
 from tests.caller_values import AT_SERVICE, START, changed
 
 GROUPS = [{"id": "1", "name": "Sales"}]

@@ -10,14 +10,13 @@ from uuid import uuid4
 import pytest
 
 from core.errors import BadRequest, TokenInvalid
-from core.openid import security_profile
+from core.openid import clients
 from core.openid.dpop import DpopProof
-from core.openid.logout_notices import LeasedService
+from core.openid.logout import LeasedService
 from core.openid.refusals import ClientInvalid, GrantInvalid, ProofInvalid, WayUnauthorized
 from core.secrets import Secret
 from core.sessions import security_profiles
-from core.sessions.security_profiles import OtherWayRefused, SecurityProfile
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import OtherWayRefused, SecurityProfile, SignatureAlgorithm
 
 FAPI2 = SecurityProfile.FAPI2
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
@@ -29,17 +28,17 @@ RSA = {"kty": "RSA", "n": "AAAA", "e": "AQAB"}
 
 
 def test_assertions_are_signed_by_two_algorithms_with_the_profile_and_by_any_without() -> None:
-    assert security_profile.assertion_algorithms(FAPI2) == {"ES256", "PS256"}
-    assert security_profile.assertion_algorithms(None) is None
+    assert clients.assertion_algorithms(FAPI2) == {"ES256", "PS256"}
+    assert clients.assertion_algorithms(None) is None
 
 
 @pytest.mark.parametrize("audience", [[ISSUER], f"{ISSUER}/auth/token", f"{ISSUER}/", None, {ISSUER: 1}])
 def test_an_assertion_names_the_issuer_alone(audience: Any) -> None:
-    security_profile.require_assertion(FAPI2, {"aud": ISSUER}, ISSUER)
-    security_profile.require_assertion(None, {"aud": audience}, ISSUER)
+    clients.require_assertion(FAPI2, {"aud": ISSUER}, ISSUER)
+    clients.require_assertion(None, {"aud": audience}, ISSUER)
 
     with pytest.raises(ClientInvalid):
-        security_profile.require_assertion(FAPI2, {"aud": audience}, ISSUER)
+        clients.require_assertion(FAPI2, {"aud": audience}, ISSUER)
 
 
 @pytest.mark.parametrize(
@@ -63,11 +62,11 @@ def test_a_logout_token_is_signed_as_the_other_tokens_of_its_service(
 
 
 def test_a_secret_authenticates_only_without_the_profile() -> None:
-    security_profile.require_no_secret(None, Secret("s"))
-    security_profile.require_no_secret(FAPI2, None)
+    clients.require_no_secret(None, Secret("s"))
+    clients.require_no_secret(FAPI2, None)
 
     with pytest.raises(ClientInvalid, match="private_key_jwt"):
-        security_profile.require_no_secret(FAPI2, Secret("s"))
+        clients.require_no_secret(FAPI2, Secret("s"))
 
 
 @pytest.mark.parametrize(
@@ -77,18 +76,18 @@ def test_a_secret_authenticates_only_without_the_profile() -> None:
 def test_a_challenge_is_required_of_public_clients_and_with_the_profile(
     profile: SecurityProfile | None, is_confidential: bool, is_required: bool
 ) -> None:
-    assert security_profile.requires_challenge(profile, is_confidential=is_confidential) is is_required
+    assert clients.requires_challenge(profile, is_confidential=is_confidential) is is_required
 
 
 def test_only_codes_with_pkce_are_exchanged_and_no_other_grant() -> None:
-    security_profile.require_code_grant(None)
-    security_profile.require_challenged(None, None)
-    security_profile.require_challenged(FAPI2, "challenge")
+    clients.require_code_grant(None)
+    clients.require_challenged(None, None)
+    clients.require_challenged(FAPI2, "challenge")
 
     with pytest.raises(WayUnauthorized):
-        security_profile.require_code_grant(FAPI2)
+        clients.require_code_grant(FAPI2)
     with pytest.raises(GrantInvalid):
-        security_profile.require_challenged(FAPI2, None)
+        clients.require_challenged(FAPI2, None)
 
 
 @pytest.mark.parametrize("algorithm", ["ES256", "PS256"])
@@ -96,8 +95,8 @@ def test_only_codes_with_pkce_are_exchanged_and_no_other_grant() -> None:
 def test_a_proof_of_the_present_by_an_algorithm_of_the_profile_is_taken(algorithm: str, seconds: int) -> None:
     proof = replace(PROOF, algorithm=algorithm, valid_from=NOW.timestamp() + seconds)
 
-    security_profile.require_proof(FAPI2, proof, at=NOW)
-    security_profile.require_proof_if_any(FAPI2, proof, at=NOW)
+    clients.require_proof(FAPI2, proof, at=NOW)
+    clients.require_proof_if_any(FAPI2, proof, at=NOW)
 
 
 @pytest.mark.parametrize(
@@ -110,19 +109,19 @@ def test_a_proof_of_the_present_by_an_algorithm_of_the_profile_is_taken(algorith
     ],
 )
 def test_any_other_proof_is_refused_with_the_profile(proof: DpopProof) -> None:
-    security_profile.require_proof(None, proof, at=NOW)
+    clients.require_proof(None, proof, at=NOW)
 
-    for require in (security_profile.require_proof, security_profile.require_proof_if_any):
+    for require in (clients.require_proof, clients.require_proof_if_any):
         with pytest.raises(ProofInvalid):
             require(FAPI2, proof, at=NOW)
 
 
 def test_a_pushed_request_may_come_without_a_proof_and_a_request_for_tokens_not() -> None:
-    security_profile.require_proof_if_any(FAPI2, None, at=NOW)
-    security_profile.require_proof(None, None, at=NOW)
+    clients.require_proof_if_any(FAPI2, None, at=NOW)
+    clients.require_proof(None, None, at=NOW)
 
     with pytest.raises(ProofInvalid):
-        security_profile.require_proof(FAPI2, None, at=NOW)
+        clients.require_proof(FAPI2, None, at=NOW)
 
 
 def test_the_record_says_which_key_signs_and_whether_there_is_a_secret() -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.platform.impersonation import ImpersonatedUser, Impersonation
 from core.secrets import Secret
-from core.sessions.token_claims import TokenGrant
+from core.sessions.tokens import TokenGrant
 
 ENDS_AT = datetime(2026, 2, 3, 5, 5, 6, tzinfo=UTC)
 

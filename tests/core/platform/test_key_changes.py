@@ -9,7 +9,7 @@ from typing import Any
 from adapters.postgres.driver.connection import Connection
 from core.platform import commands
 from core.sessions import signing_keys
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from tests.signing_keys import key_pair
 
 RSA = [key_pair(number) for number in range(3)]

@@ -8,7 +8,7 @@ import pytest
 
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.why import AwaitedStep, NextStep, SignInExplanation
-from core.sign_in.own_ways import NamedConnection
+from core.sign_in.own_account import NamedConnection
 from core.sign_in.rules import Rule
 
 REQUIRED = NamedConnection(id=UUID(int=1), name="Acme", organization_id=UUID(int=2), organization_name="Acme")

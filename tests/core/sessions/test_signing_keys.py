@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.secrets import Secret
 from core.sessions import signing_keys
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import RETIREMENT_MARGIN, RING_AGE_MAX, KeyPair, KeyState, NoSigningKeys, SigningKey
 from ports.unit_of_work import UnitOfWork
 

@@ -17,7 +17,7 @@ from core.accounts.single_sign_on import RequiredConnection
 from core.organizations.organizations import OrganizationStatus
 from core.platform.sign_in_checks import RuleVerdict, checks_of, judge_to_end
 from core.services.services import Admission
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.security_profiles import SecurityProfile
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding

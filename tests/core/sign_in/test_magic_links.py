@@ -9,8 +9,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from core.accounts import registration
-from core.accounts.requesting_browsers import recall_browser, requesting
-from core.accounts.return_targets import ReturnRequest
+from core.accounts.return_targets import ReturnRequest, recall_browser, requesting
 from core.mail import mail
 from core.sign_in import magic_links
 from tests.shown_text import shows

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.sign_in.own_sessions import OwnSession
+from core.sign_in.own_account import OwnSession
 from core.sign_in.sign_ins import SignIn, SignInOutcome
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from core.accounts.providers import Provider
-from core.sessions.confinement import Confinement
+from core.sessions.limits import Confinement
 from core.sign_in.facts import Circumstances, SignInFacts
 from core.sign_in.judgement import judge
 from core.sign_in.places import Place

@@ -14,7 +14,7 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.schema import migrations
-from core.accounts.new_passwords import COMMON, EXPECTED
+from core.accounts.passwords import COMMON, EXPECTED
 from tests.processes import (
     GATEHOUSE,
     MASTER_KEY,

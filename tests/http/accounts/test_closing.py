@@ -11,7 +11,7 @@ import trio
 
 from adapters.postgres.database import PostgresDatabase
 from core.accounts.users import REOPENABLE_FOR
-from core.privacy import closed_accounts
+from core.privacy import anonymization
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of
 from tests.world.acme_shop import AcmeShop
@@ -196,9 +196,9 @@ class TestForgetting:
         await close(ada)
 
         clock.advance(REOPENABLE_FOR - MINUTE)
-        early = await database.transact(closed_accounts.forget_next_closed)
+        early = await database.transact(anonymization.forget_next_closed)
         clock.advance(MINUTE)
-        due = [await database.transact(closed_accounts.forget_next_closed) for _ in range(2)]
+        due = [await database.transact(anonymization.forget_next_closed) for _ in range(2)]
 
         assert (early, due) == (False, [True, False])
         assert (is_forgotten(world, ada.id), is_forgotten(world, bob.id)) == (True, False)
@@ -213,7 +213,7 @@ class TestForgetting:
 
         clock.advance(REOPENABLE_FOR)
 
-        assert not await database.transact(closed_accounts.forget_next_closed)
+        assert not await database.transact(anonymization.forget_next_closed)
         assert not is_forgotten(world, ada.id)
 
     async def test_an_account_that_came_to_belong_to_an_organization_is_kept(
@@ -225,7 +225,7 @@ class TestForgetting:
 
         clock.advance(REOPENABLE_FOR)
 
-        assert not await database.transact(closed_accounts.forget_next_closed)
+        assert not await database.transact(anonymization.forget_next_closed)
         assert (await world.log_in()).status == 200
 
     async def test_a_suspended_membership_neither_keeps_the_account_open_nor_from_being_forgotten(
@@ -238,7 +238,7 @@ class TestForgetting:
 
         clock.advance(REOPENABLE_FOR)
 
-        assert await database.transact(closed_accounts.forget_next_closed)
+        assert await database.transact(anonymization.forget_next_closed)
         assert is_forgotten(world, ada.id)
 
     async def test_a_forgotten_account_is_not_signed_in_to(
@@ -246,7 +246,7 @@ class TestForgetting:
     ) -> None:
         await close(await world.signed_in_user())
         clock.advance(REOPENABLE_FOR)
-        await database.transact(closed_accounts.forget_next_closed)
+        await database.transact(anonymization.forget_next_closed)
 
         assert_refused(await world.log_in(), 401, "UNAUTHORIZED")
 
@@ -258,7 +258,7 @@ class TestForgetting:
         await close(ada)
 
         clock.advance(REOPENABLE_FOR)
-        await database.transact(closed_accounts.forget_next_closed)
+        await database.transact(anonymization.forget_next_closed)
 
         assert world.audit_entries("user.anonymized", "actor_user_id", "target_id") == [(None, str(ada.id))]
 
@@ -270,7 +270,7 @@ class TestForgetting:
         clock.advance(REOPENABLE_FOR)
 
         async def forget_all() -> None:
-            while await database.transact(closed_accounts.forget_next_closed):
+            while await database.transact(anonymization.forget_next_closed):
                 pass
 
         async with trio.open_nursery() as nursery:

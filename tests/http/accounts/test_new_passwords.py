@@ -170,4 +170,4 @@ def test_nothing_else_hashes_a_password_that_is_set() -> None:
     }
 
     # The second one hashes the right password of a sign-in anew, where its hash is of an older kind.
-    assert hashing == {"shared/accounts/new_passwords.py", "shared/sign_in/login.py"}
+    assert hashing == {"shared/accounts/passwords.py", "shared/sign_in/login.py"}

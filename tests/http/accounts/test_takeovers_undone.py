@@ -11,7 +11,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.accounts import email_change_undo
-from core.privacy import closed_accounts
+from core.privacy import anonymization
 from core.sessions.origins import BACKGROUND
 from tests.application import Answer
 from tests.calls import counted_calls
@@ -500,7 +500,7 @@ class TestClosedAccounts:
 
         clock.advance(timedelta(days=9))
 
-        assert not await database.transact(closed_accounts.forget_next_closed)
+        assert not await database.transact(anonymization.forget_next_closed)
         assert world.rows("SELECT email FROM users WHERE id = %s", victim.app.id) == [(EMAIL,)]
 
     async def test_a_deactivated_account_stays_deactivated(self, founder: Intrusion) -> None:

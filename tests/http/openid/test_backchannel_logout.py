@@ -19,8 +19,8 @@ from actors.logout_dispatcher import LogoutDispatcher
 from adapters.gateways.attempts import HttpLogoutSender
 from adapters.gateways.outbound import outbound_client
 from core.attempts import ATTEMPTS_MAX, JITTER, POSTPONEMENT, RETRY_DELAYS
-from core.openid import logout_notices
-from core.openid.logout_notices import EVENT, LogoutNotice
+from core.openid import logout
+from core.openid.logout import EVENT, LogoutNotice
 from ports.mailboxes import Drain
 from tests.mailboxes import RecordedMailboxes
 from tests.receiver import Receiver, open_receiver
@@ -60,9 +60,9 @@ async def dispatch(dispatcher: LogoutDispatcher, world: World) -> None:
 async def due(world: World) -> list[LogoutNotice]:
     """Return the notices that are due now, and leave them so."""
     database = world.installation.database
-    leased = await database.transact(logout_notices.lease_service, 10, 10)
+    leased = await database.transact(logout.lease_service, 10, 10)
     for service in leased:
-        await database.transact(logout_notices.release_service, service)
+        await database.transact(logout.release_service, service)
     return [notice for service in leased for notice in service.notices]
 
 

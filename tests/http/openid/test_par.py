@@ -8,7 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from core.openid import requests
-from core.openid.refused_requests import RequestOver
+from core.openid.client_troubles import RequestOver
 from ports.unit_of_work import UnitOfWork
 from tests.world.relying_party import CHALLENGE, REDIRECT_URI, RelyingParty, insert_relying_party
 from tests.world.world import World

@@ -7,7 +7,7 @@ from dataclasses import replace
 import jwt
 import pytest
 
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.tokens import TokenKind
 from entrypoints.settings import Settings
 from tests.http.openid.test_backchannel_logout import dispatch, dispatching, token_of

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from core.credentials.mfa_events import MfaEvent
+from core.credentials.mfa import MfaEvent
 from core.mail import mail
 from entrypoints.installation import Installation
 from tests.clock import SettableClock

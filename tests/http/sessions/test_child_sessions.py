@@ -15,9 +15,9 @@ from core.sessions import browser_sessions, sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import child_sessions
-from core.sign_in.outcomes import BegunSession
+from core.sign_in.mfa_challenges import BegunSession
 from core.sign_in.proofs import Destination
-from core.sign_in.refusals import SecondFactorDue
+from core.sign_in.reasons import SecondFactorDue
 from tests.clock import SettableClock
 from tests.world.acme_shop import AcmeShop
 from tests.world.builder import EMAIL

@@ -7,7 +7,7 @@ from datetime import timedelta
 import jwt
 import pytest
 
-from core.sessions.signature_algorithms import SignatureAlgorithm
+from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyPair
 from core.sessions.tokens import TokenKind
 from entrypoints.installation import Installation

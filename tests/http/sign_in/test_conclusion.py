@@ -13,11 +13,11 @@ from core.accounts.providers import Provider
 from core.sessions import sessions
 from core.sessions.callers import Caller
 from core.sessions.token_additions import TokenSubject
-from core.sessions.token_claims import TokenGrant, token_grant
+from core.sessions.tokens import TokenGrant, token_grant
 from core.sign_in import conclusion
-from core.sign_in.outcomes import SignInCompleted
+from core.sign_in.mfa_challenges import SignInCompleted
 from core.sign_in.proofs import Destination, IdentityProof
-from core.sign_in.refusals import SignInInterrupted, SignInRefused
+from core.sign_in.reasons import SignInInterrupted, SignInRefused
 from entrypoints.installation import Installation
 from ports.unit_of_work import UnitOfWork
 from tests.concurrency import at_once, statuses_of

@@ -4,7 +4,7 @@ The statements are compared one by one, because they determine the time; the tim
 measurement, with hashes at their real cost, is `ops/bench --only evenness`.
 
 No caller learns which accounts exist: a public endpoint does the same work for an address with an account and for one
-without (`core/sign_in/recorded_refusals.py`, and the discarded mails of `core/mail/mail.py`).
+without (`core/sign_in/login_events.py`, and the discarded mails of `core/mail/mail.py`).
 """
 
 from __future__ import annotations

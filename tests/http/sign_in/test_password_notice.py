@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.password_lists.files import BreachedPasswordFile
-from core.accounts.new_passwords import BreachUnknown
+from core.accounts.passwords import BreachUnknown
 from ports.accounts.passwords import BreachedPasswords
 from tests.application import serving
 from tests.breached import breached_file

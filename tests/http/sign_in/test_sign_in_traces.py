@@ -10,7 +10,7 @@ import pytest
 
 from core.accounts.providers import Provider
 from core.errors import Conflict
-from core.sign_in import recorded_refusals as refusals
+from core.sign_in import login_events as refusals
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import ROWS_MAX, SignInReason
 from entrypoints.installation import Installation

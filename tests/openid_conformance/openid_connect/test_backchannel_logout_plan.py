@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlencode
 
-from core.openid.logout_notices import EVENT
+from core.openid.logout import EVENT
 from tests.logout_notices import send_notices
 from tests.receiver import open_receiver
 from tests.world.authorization import led_back

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.password_lists.files import BreachedPasswordFile
-from core.accounts.new_passwords import BREACHED, COMMON, EXPECTED
+from core.accounts.passwords import BREACHED, COMMON, EXPECTED
 from tests.application import Answer, serving
 from tests.breached import breached_file
 from tests.world.builder import EMAIL, PASSWORD

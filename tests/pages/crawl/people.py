@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from core.credentials.mfa_events import MfaEvent
+from core.credentials.mfa import MfaEvent
 from core.credentials.user_agents import DeviceType
 from core.mail.mail import MailState, MailTemplate
 from core.secrets import hash_token

@@ -13,7 +13,7 @@ from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.limits import ClosedWhileImpersonating
 from core.sessions.sessions import Session
-from core.sign_in import child_sessions, in_browsers
+from core.sign_in import browser_returns, child_sessions
 from core.sign_in.proofs import Destination, InBrowser
 from ports.unit_of_work import UnitOfWork
 from tests.application import Answer
@@ -72,7 +72,7 @@ async def test_no_sign_in_continues_or_replaces_it(callers: Callers) -> None:
             impersonator_id=None,
             created_at=now,
         )
-        in_browsers.keep_session(uow, session, Secret("refresh"), InBrowser(present=acting))
+        browser_returns.keep_session(uow, session, Secret("refresh"), InBrowser(present=acting))
 
     with pytest.raises(ClosedWhileImpersonating):
         await callers.world.installation.database.transact(keep)

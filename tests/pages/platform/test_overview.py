@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
-from core.credentials.mfa_events import MfaEvent
+from core.credentials.mfa import MfaEvent
 from core.ids import PLATFORM
 from tests.clock import SettableClock
 from tests.pages.platform.conftest import browser_of

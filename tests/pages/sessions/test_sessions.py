@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.sign_in.own_sessions import OWN_SESSIONS_MAX
+from core.sign_in.own_account import OWN_SESSIONS_MAX
 from tests.world.authorization import sign_in
 from tests.world.builder import EMAIL
 from tests.world.platform import Platform

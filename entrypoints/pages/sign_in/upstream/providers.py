@@ -24,8 +24,8 @@ from core.sessions import browser_sessions
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.identities import ProvenIdentity
-from core.sign_in.outcomes import SecondFactorPending, SignInCompleted
-from core.sign_in.refusals import SignInRefused
+from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
+from core.sign_in.reasons import SignInRefused
 from core.sign_in.upstream import at_custom_domains, beginning, flows, sign_in
 from core.sign_in.upstream.address_codes import AddressCodeDue
 from core.sign_in.upstream.answers import UpstreamFailed

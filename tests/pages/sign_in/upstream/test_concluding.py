@@ -11,7 +11,7 @@ import pytest
 from core.accounts.providers import Provider
 from core.sign_in.identities import PLATFORM, IdentityContext, ProvenIdentity
 from core.sign_in.proofs import Destination
-from core.sign_in.refusals import SignInInterrupted
+from core.sign_in.reasons import SignInInterrupted
 from core.sign_in.upstream import by_connection, sign_in
 from core.sign_in.upstream.by_connection import ConnectionClosed
 from core.sign_in.upstream.flows import ReturnAddress, SignInOver, UpstreamSignIn

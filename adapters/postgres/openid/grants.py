@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from adapters.postgres.driver.columns import json_or_null
 from adapters.postgres.sessions.callers import NEW_REFRESHABLE, CallersBySession, live_at, refreshable_row
-from core.openid.codes import AuthorizationCode, UsedCode
+from adapters.postgres.transaction import Aggregate
+from core.openid.grants import AuthorizationCode, UsedCode
 
 if TYPE_CHECKING:
     from core.deferred import Deferred
@@ -77,3 +79,17 @@ class PostgresAuthorizationCodes(CallersBySession):
             """,
             (code_hash, organization_id, service_id),
         )
+
+
+class PostgresSingleUses(Aggregate):
+    """The port `SingleUses`."""
+
+    def claim(self, id_hash: bytes, *, until: datetime) -> bool:
+        return self._changes_one(
+            "INSERT INTO single_uses (id_hash, expires_at) VALUES (%s, %s) ON CONFLICT (id_hash) DO NOTHING",
+            (id_hash, until),
+        )
+
+    def defer_has(self, id_hash: bytes) -> Deferred[bool]:
+        found = self._defer_value_or_none("SELECT true FROM single_uses WHERE id_hash = %s", (id_hash,))
+        return lambda: found() is not None

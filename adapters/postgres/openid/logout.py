@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.target_queues import CANDIDATES_MAX, TargetQueue, leased_of
-from core.openid.logout_notices import LeasedService, LogoutNotice
+from core.openid.logout import LeasedService, LogoutNotice
 from core.sessions.security_profiles import SecurityProfile
 
 _LEASED: Final = leased_of(

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.admissions import IS_MEMBERSHIP
+from adapters.postgres.domains_in_force import in_force_at
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.sessions.sessions import WITHIN, within_values
+from adapters.postgres.sign_in.upstream.domains.domain_routes import IS_ENFORCED, IS_OF_OWNER, OF_USER
 from adapters.postgres.transaction import Aggregate
-from core.sessions.confinement import Confinement
+from core.organizations.organizations import OWNER
+from core.sessions.limits import Confinement
 from core.sessions.sessions import IDLE_LIFETIME
-from core.sign_in.own_sessions import OwnSession, SupportSession
+from core.sign_in.own_account import AccountFigures, NamedConnection, OwnSession, SupportSession
 from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService
+
+if TYPE_CHECKING:
+    from core.deferred import Deferred
 
 # The index of a user's sessions is read from the oldest that can be alive; names are joined to the page alone.
 PAGE: Final = f"""
@@ -109,3 +116,82 @@ def _own_session(
         customer=SignInCustomer(**customer) if customer["id"] is not None else None,
         **columns,
     )
+
+
+_NAMED: Final = "c.id, c.organization_id, c.name, o.name AS organization_name"
+_REQUIRED: Final = f"SELECT {_NAMED} {OF_USER} AND {IS_ENFORCED} AND (%(of_owners)s OR NOT {IS_OF_OWNER})"
+_OF_SESSION: Final = f"""
+    SELECT {_NAMED}
+    FROM   sessions s
+    JOIN   upstream_connections c ON c.id = s.connection_id AND c.organization_id = s.confined_to
+    JOIN   organizations o ON o.id = c.organization_id
+    WHERE  s.id = %s
+"""
+
+
+class PostgresWaysOfUser(Aggregate):
+    """The port `WaysOfUser`."""
+
+    def defer_required(self, user_id: UUID, *, of_owners: bool = False) -> Deferred[NamedConnection | None]:
+        values = {"user_id": user_id, "owner": OWNER, "of_owners": of_owners}
+        return self._defer_one(NamedConnection, _REQUIRED, values | in_force_at(self._transaction.now))
+
+    def defer_connection_of(self, session_id: UUID) -> Deferred[NamedConnection | None]:
+        return self._defer_one(NamedConnection, _OF_SESSION, (session_id,))
+
+
+_OF_SERVICES: Final = """
+    (%(within)s::uuid IS NULL
+     OR (organization_id = %(within)s AND (%(within_service)s::uuid IS NULL OR service_id = %(within_service)s)))
+"""
+_SHOWN_SESSIONS: Final = f"""
+    SELECT
+    FROM   sessions s
+    WHERE  user_id = %(user_id)s AND {IS_LIVE}
+      AND  (%(within)s::uuid IS NULL OR id = %(current_id)s OR {WITHIN})
+"""
+FIGURES: Final = f"""
+    SELECT (SELECT count(*) FROM ({_SHOWN_SESSIONS} LIMIT %(figure_max)s) AS counted) AS sessions,
+           (SELECT count(*)
+            FROM   (SELECT
+                    FROM   service_users
+                    WHERE  user_id = %(user_id)s AND last_login_at IS NOT NULL AND {_OF_SERVICES}
+                    LIMIT  %(figure_max)s) AS counted) AS applications,
+           (SELECT count(*)
+            FROM   (SELECT
+                    FROM   subscriptions
+                    WHERE  user_id = %(user_id)s AND status IN ('active', 'past_due') AND {_OF_SERVICES}
+                    LIMIT  %(figure_max)s) AS counted) AS subscriptions,
+           (SELECT count(*)
+            FROM   (SELECT
+                    FROM   memberships
+                    WHERE  user_id = %(user_id)s AND {IS_MEMBERSHIP}
+                      AND  (%(only_organization_id)s::uuid IS NULL OR organization_id = %(only_organization_id)s)
+                    LIMIT  %(figure_max)s) AS counted) AS organizations
+"""
+
+
+class PostgresFiguresOfUser(Aggregate):
+    """The port `FiguresOfUser`."""
+
+    def of_user(
+        self,
+        user_id: UUID,
+        *,
+        limits: Confinement | None,
+        only_organization_id: UUID | None,
+        current_id: UUID,
+        figure_max: int,
+    ) -> AccountFigures:
+        return self._only(
+            AccountFigures,
+            FIGURES,
+            {
+                "user_id": user_id,
+                "only_organization_id": only_organization_id,
+                "current_id": current_id,
+                "figure_max": figure_max,
+                **within_values(limits),
+                **live_at(self._transaction.now),
+            },
+        )

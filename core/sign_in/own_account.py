@@ -1,22 +1,24 @@
-"""The caller's sessions as a page shows them: by browser and by service, with their places and how they began.
-
-A session that began from a browser's is listed with it, since it ends with it. Ending one session, and all others, is
-in `core/sessions/sessions.py`.
-"""
+"""What a person sees of their own account: their sessions, how they sign in, and how much there is in its sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core.accounts import profile
+from core.accounts.profile import SignInMethods
+from core.accounts.single_sign_on import RequiredConnection
 from core.credentials import user_agents
 from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
+from core.sessions.callers import Caller
 from core.sessions.limits import Act
+from core.sign_in import identities
 from core.sign_in.risk import Location
 from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService
 
@@ -196,3 +198,92 @@ def _by_service(found: Iterable[OwnSession], apart: Sequence[ShownSession]) -> l
         )
         for organization, service, number in at.values()
     ]
+
+
+class AccountLimit(StrEnum):
+    """Why this session changes nothing of the whole account."""
+
+    # The session is for one organization alone, and the account is used elsewhere too, or the session began by a
+    # vendor's setup for a customer.
+    USED_ELSEWHERE = "used_elsewhere"
+    # Nothing but the word of an organization's connection says whose the session is.
+    NOT_CONFIRMED = "not_confirmed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedConnection:
+    """A connection of an organization, by its name and the organization's."""
+
+    id: UUID
+    organization_id: UUID
+    name: str
+    organization_name: str
+
+    @property
+    def standing(self) -> RequiredConnection:
+        """The connection as one that is required."""
+        return RequiredConnection(connection_id=self.id, organization_id=self.organization_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnWays:
+    """How the caller signs in.
+
+    `providers` are those of the linked accounts. `connection` is the one by which this session began, None if it began
+    otherwise, and `required` the one by which the caller has to sign in, None when every way is open. `limit` is why
+    this session changes nothing of the account; None when it may.
+    """
+
+    methods: SignInMethods
+    providers: list[str]
+    connection: NamedConnection | None
+    required: NamedConnection | None
+    limit: AccountLimit | None
+
+
+def read_ways(uow: UnitOfWork) -> OwnWays:
+    """Return how the caller signs in."""
+    caller = uow.caller
+    required = uow.own_ways.defer_required(caller.account.id)
+    connection = uow.own_ways.defer_connection_of(caller.session.id)
+    linked = {identity.provider for identity in identities.list_mine(uow)}
+    return OwnWays(
+        methods=profile.sign_in_methods(uow),
+        providers=sorted(linked),
+        connection=connection(),
+        required=required(),
+        limit=limit_of(caller),
+    )
+
+
+def limit_of(caller: Caller) -> AccountLimit | None:
+    """Return why the caller's session changes nothing of the whole account; None when it may."""
+    if caller.is_limited and (caller.account.has_platform_role or caller.account.belongs_elsewhere):
+        return AccountLimit.USED_ELSEWHERE
+    return AccountLimit.NOT_CONFIRMED if caller.limits.is_unproved else None
+
+
+# Counting stops here.
+FIGURE_MAX: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountFigures:
+    """The numbers of a person's live sessions, applications, live subscriptions and organizations."""
+
+    sessions: int
+    applications: int
+    subscriptions: int
+    organizations: int
+
+
+def read_figures(uow: UnitOfWork) -> AccountFigures:
+    """Return the figures of the caller's account, as far as their session shows it."""
+    caller = uow.caller
+    return uow.account_figures.of_user(
+        caller.account.id,
+        limits=caller.shown_within,
+        only_organization_id=caller.only_organization_id,
+        current_id=caller.session.id,
+        figure_max=FIGURE_MAX,
+    )
