@@ -21,16 +21,15 @@ from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.benchmarks import hot_operations, servers
 from ops.benchmarks.better_auth import BetterAuth, better_auth
 from ops.benchmarks.client import Client
-from ops.benchmarks.comparing import BYTES_PER_MEGABYTE, Spread
+from ops.benchmarks.figures import BYTES_PER_MEGABYTE, Spread
 from ops.benchmarks.hot_operations import HOT_OPERATIONS, Send
 from ops.benchmarks.machine import PROCESSORS
 from ops.benchmarks.meters import NANOSECONDS_PER_MILLISECOND, thread_nanoseconds, tree_nanoseconds
 from ops.benchmarks.openid import OpenidService
-from ops.benchmarks.operations import SERVICE_USERS
 from ops.benchmarks.processes import machine_cpu_seconds, own_cpu_seconds, proportional_bytes
 from ops.benchmarks.progress import Say
 from ops.benchmarks.servers import CannotMeasure, RunningServer
-from ops.benchmarks.targets import USERS, Target, target
+from ops.benchmarks.targets import SERVICE_USERS, USERS, Target, target
 from ops.benchmarks.waits import LOCK, sampled
 from ops.seeding.population import address
 

@@ -35,11 +35,6 @@ class Client:
         self._headers = dict(headers or {})
         self._cookies: dict[str, str] = {}
 
-    @property
-    def cookies(self) -> str:
-        """The cookies, as a header contains them."""
-        return "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
         """Send a request without a body; these headers replace the client's own."""
         return self._send("GET", path, None, headers or {})
@@ -80,8 +75,9 @@ class Client:
         self._connection.close()
 
     def _send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-        cookies = {"Cookie": self.cookies} if self._cookies else {}
-        all_headers = {**self._headers, **headers, **cookies}
+        all_headers = {**self._headers, **headers}
+        if self._cookies:
+            all_headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         was_open = self._connection.sock is not None
         try:
             response = self._answer_to(method, path, body, all_headers)

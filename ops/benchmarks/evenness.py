@@ -23,9 +23,8 @@ from adapters.crypto.passwords import DEFAULT_COST
 from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.benchmarks import servers
-from ops.benchmarks.comparing import Spread
+from ops.benchmarks.figures import Figure, Spread
 from ops.benchmarks.progress import Say
-from ops.benchmarks.standing import StandingFigure
 
 TRIES: Final = 200
 WARM_UP_TRIES: Final = 10
@@ -74,7 +73,7 @@ def states() -> list[State]:
     ]
 
 
-def evenness(say: Say) -> list[StandingFigure]:
+def evenness(say: Say) -> list[Figure]:
     """Try to sign in to every kind of account repeatedly; no two medians may differ by more than a tenth."""
     measured = states()
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
@@ -89,15 +88,13 @@ def evenness(say: Say) -> list[StandingFigure]:
     return figures(measured)
 
 
-def figures(measured: Sequence[State]) -> list[StandingFigure]:
+def figures(measured: Sequence[State]) -> list[Figure]:
     """Return the median and the quartiles of each state, and the largest difference of the medians."""
     medians = [state.median_ms for state in measured]
     apart = (max(medians) / min(medians) - 1) * 100
     return [
-        *(StandingFigure(name=f"refused: {state.name}", unit="ms", values=state.middle_half_ms) for state in measured),
-        StandingFigure(
-            name="refused: medians apart", unit="%", values=Spread.of([apart]), maximum=DIFFERENCE_PERCENT_MAX
-        ),
+        *(Figure(name=f"refused: {state.name}", unit="ms", values=state.middle_half_ms) for state in measured),
+        Figure(name="refused: medians apart", unit="%", values=Spread.of([apart]), maximum=DIFFERENCE_PERCENT_MAX),
     ]
 
 

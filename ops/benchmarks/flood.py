@@ -6,10 +6,13 @@ because memory may grow once, when everything is used for the first time, and no
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Final
 
@@ -17,14 +20,13 @@ import trio
 
 from adapters.crypto.passwords import QUEUED_PER_PLACE_MAX
 from ops.benchmarks import people, servers
-from ops.benchmarks.comparing import BYTES_PER_MEGABYTE, Spread
-from ops.benchmarks.load import Requests, receive_answer
+from ops.benchmarks.answers import receive_answer
+from ops.benchmarks.figures import BYTES_PER_MEGABYTE, Figure, Spread
 from ops.benchmarks.machine import PROCESSORS
-from ops.benchmarks.operations import LOGIN
 from ops.benchmarks.processes import resident_bytes
 from ops.benchmarks.progress import Say
 from ops.benchmarks.servers import HOST, RunningServer
-from ops.benchmarks.standing import StandingFigure
+from ops.seeding.population import PASSWORD, address
 
 SECONDS: Final = 10
 # Several times the queue in front of the hashing threads.
@@ -60,48 +62,46 @@ class Tally:
             self.otherwise[f"status {status}"] += 1
 
 
-def flood(say: Say) -> list[StandingFigure]:
+def flood(say: Say) -> list[Figure]:
     """Flood the service with sign-ins, twice."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         data = Path(folder) / "data"
-        with servers.service(data) as started:
-            service = people.seed_users(started, data, say)
+        with servers.service(data) as service:
+            people.seed_users(data, say)
             before = _megabytes(service)
             tallies = [_flood(service, say) for _ in range(2)]
     return figures(before, tallies)
 
 
-def figures(megabytes_before: float, tallies: list[Tally]) -> list[StandingFigure]:
+def figures(megabytes_before: float, tallies: list[Tally]) -> list[Figure]:
     """Return the figures of the floods."""
     first, second = tallies
     return [
-        StandingFigure(
+        Figure(
             name=f"flood of {CONNECTIONS}: sign-ins",
             unit="1/s",
             values=Spread.of(each.signed_in / SECONDS for each in tallies),
         ),
-        StandingFigure(
+        Figure(
             name="flood: told to retry",
             unit="1/s",
             values=Spread.of(each.told_to_retry / SECONDS for each in tallies),
         ),
-        StandingFigure(
+        Figure(
             name="flood: neither, or no answer",
             unit="",
             values=Spread.of(each.otherwise.total() for each in tallies),
             maximum=0.0,
         ),
-        StandingFigure(
+        Figure(
             name="flood: slowest answer",
             unit="s",
             values=Spread.of(each.slowest_seconds for each in tallies),
             maximum=ANSWER_SECONDS_MAX,
         ),
-        StandingFigure(name="memory before the floods", unit="MB", values=Spread.of([megabytes_before])),
-        StandingFigure(
-            name="memory after each flood", unit="MB", values=Spread.of(each.megabytes_after for each in tallies)
-        ),
-        StandingFigure(
+        Figure(name="memory before the floods", unit="MB", values=Spread.of([megabytes_before])),
+        Figure(name="memory after each flood", unit="MB", values=Spread.of(each.megabytes_after for each in tallies)),
+        Figure(
             name="memory: more after the second",
             unit="MB",
             values=Spread.of([second.megabytes_after - first.megabytes_after]),
@@ -112,7 +112,7 @@ def figures(megabytes_before: float, tallies: list[Tally]) -> list[StandingFigur
 
 def _flood(service: RunningServer, say: Say) -> Tally:
     tally = Tally()
-    trio.run(_send_in_parallel, Requests(LOGIN.ready(service, CONNECTIONS), service.port), service.port, tally)
+    trio.run(_send_in_parallel, service.port, tally)
     time.sleep(REST_SECONDS)
     tally.megabytes_after = _megabytes(service)
     say(
@@ -122,14 +122,28 @@ def _flood(service: RunningServer, say: Say) -> Tally:
     return tally
 
 
-async def _send_in_parallel(requests: Requests, port: int, tally: Tally) -> None:
+async def _send_in_parallel(port: int, tally: Tally) -> None:
+    requests = sign_ins(port)
     until = trio.current_time() + SECONDS
     async with trio.open_nursery() as nursery:
         for _ in range(CONNECTIONS):
             nursery.start_soon(_sign_in_repeatedly, requests, port, tally, until)
 
 
-async def _sign_in_repeatedly(requests: Requests, port: int, tally: Tally, until: float) -> None:
+def sign_ins(port: int) -> Iterator[bytes]:
+    """Yield requests to sign in, by each of the users in turn."""
+    for email in cycle([address(number) for number in range(people.USERS)]):
+        body = json.dumps({"email": email, "password": PASSWORD}).encode()
+        lines = [
+            "POST /api/auth/login HTTP/1.1",
+            f"Host: {HOST}:{port}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+        ]
+        yield "\r\n".join([*lines, "", ""]).encode() + body
+
+
+async def _sign_in_repeatedly(requests: Iterator[bytes], port: int, tally: Tally, until: float) -> None:
     while trio.current_time() < until:
         try:
             stream = await trio.open_tcp_stream(HOST, port)
@@ -141,14 +155,14 @@ async def _sign_in_repeatedly(requests: Requests, port: int, tally: Tally, until
             tally.otherwise["connection broken"] += 1
 
 
-async def _sign_in_on(stream: trio.SocketStream, requests: Requests, tally: Tally, until: float) -> None:
+async def _sign_in_on(stream: trio.SocketStream, requests: Iterator[bytes], tally: Tally, until: float) -> None:
     is_last = False
     # The answer to a sent request is awaited even after the end, because every request must get one.
     while not is_last and trio.current_time() < until:
         sent_at = trio.current_time()
         with trio.fail_after(ANSWER_SECONDS_MAX):
-            await stream.send_all(requests.next())
-            head, _ = await receive_answer(stream)
+            await stream.send_all(next(requests))
+            head = await receive_answer(stream)
         tally.count(head.status, has_retry_after=head.has_retry_after, seconds=trio.current_time() - sent_at)
         is_last = head.is_last
 

@@ -17,8 +17,7 @@ from typing import Final, TypeAlias
 
 from ops.benchmarks import people
 from ops.benchmarks.client import bearer
-from ops.benchmarks.operations import SCIM_USERS, SERVICE_USERS
-from ops.benchmarks.targets import Target, scim_user
+from ops.benchmarks.targets import SCIM_USERS, SERVICE_USERS, Target, scim_user
 from ops.seeding.population import PASSWORD, address
 
 # Sends the operation once.

@@ -1,6 +1,6 @@
 """What a request costs a server and its PostgreSQL, exactly: instructions where perf counts them, else processor time.
 
-Unlike `processes.py`, which counts in hundredths of a second, either is exact enough for loads of less than a second.
+Either is exact enough for loads of less than a second.
 """
 
 from __future__ import annotations

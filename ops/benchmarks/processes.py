@@ -19,12 +19,10 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A process: its parent, and the processor time of itself and of its children that have ended."""
+    """A process: its parent, and the processor time of its children that have ended, in whole hundredths."""
 
     pid: int
     parent: int
-    cpu_seconds: float
-    # What of it its ended children have used, in whole hundredths.
     ended_cpu_seconds: float
 
 
@@ -33,11 +31,10 @@ def parse_stat(text: str) -> Process:
     # The second field is the program's name in parentheses, and may contain spaces and parentheses.
     before, _, after = text.rpartition(")")
     fields = after.split()
-    user, system, ended_user, ended_system = map(int, fields[11:15])
+    ended_user, ended_system = map(int, fields[13:15])
     return Process(
         pid=int(before.partition(" ")[0]),
         parent=int(fields[1]),
-        cpu_seconds=(user + system + ended_user + ended_system) / _TICKS_PER_SECOND,
         ended_cpu_seconds=(ended_user + ended_system) / _TICKS_PER_SECOND,
     )
 
@@ -57,11 +54,6 @@ def tree(roots: Collection[int]) -> list[Process]:
         # The list grows while it is read, until no process in it has further children.
         found += children.get(process.pid, [])
     return found
-
-
-def cpu_seconds(roots: Collection[int]) -> float:
-    """Return the processor time, user and system, of these trees, including processes that have ended."""
-    return sum(process.cpu_seconds for process in tree(roots))
 
 
 def machine_cpu_seconds() -> float:

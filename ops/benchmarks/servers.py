@@ -1,4 +1,4 @@
-"""Starts and stops the measured servers: the service with its own PostgreSQL, and the bare one."""
+"""Starts and stops the measured servers: the service with its own PostgreSQL, and programs of others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 HOST: Final = "127.0.0.1"
-HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/health/ready"
 START_SECONDS_MAX: Final = 60.0
 STOP_SECONDS_MAX: Final = 30.0
@@ -42,10 +41,6 @@ class RunningServer:
     # The Python process comes first; PostgreSQL, if there is one, is not its child.
     roots: tuple[int, ...]
     start_seconds: float
-    # How many users were seeded; they can sign in.
-    people: int = 0
-    # How many of them, from the first on, are members of the first organization.
-    members: int = 0
 
     @property
     def python_process(self) -> int:
@@ -94,15 +89,6 @@ def environment_of(folder: Path) -> dict[str, str]:
     """Return the environment of a command on this data folder: the caller's, without the settings in it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
     return environment | {"GATEHOUSE_DATA_DIR": str(folder)}
-
-
-@contextmanager
-def bare(folder: Path, answer: bytes) -> Generator[RunningServer]:
-    """Run the bare server, which returns these bytes."""
-    port = free_port()
-    command = [sys.executable, "-m", "ops.benchmarks.bare", f"{HOST}:{port}", answer.decode()]
-    with running("bare", command, port, HEALTH_PATH, folder / "bare.log", os.environ.copy()) as server:
-        yield server
 
 
 @contextmanager

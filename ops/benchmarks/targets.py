@@ -22,6 +22,8 @@ from ops.seeding.population import PASSWORD, address, password_hash
 
 PLATFORM_OWNER: Final = "owner@example.com"
 ORGANIZATION: Final = "bench"
+SERVICE_USERS: Final = "/api/service/users"
+SCIM_USERS: Final = "/scim/v2/Users"
 SETTINGS: Final = {
     "GATEHOUSE_OWNER_EMAIL": PLATFORM_OWNER,
     "GATEHOUSE_OWNER_PASSWORD": PASSWORD,
@@ -64,8 +66,8 @@ def target(gatehouse: Path, folder: Path) -> Generator[Target]:
             key = client.send_json(f"{path}/services/{openid.SERVICE}/api-keys", wanted, owner).json()["key"]
             token = client.send_json(f"{path}/scim-tokens", {"name": "bench"}, owner).json()["token"]
             for number in range(1, USERS):
-                client.send_json("/scim/v2/Users", scim_user(address(number)), bearer(token))
-                client.send_json("/api/service/users", {"email": address(number)}, {"X-Api-Key": key})
+                client.send_json(SCIM_USERS, scim_user(address(number)), bearer(token))
+                client.send_json(SERVICE_USERS, {"email": address(number)}, {"X-Api-Key": key})
             yield Target(server=server, client=client, service=service, api_key=key, directory_token=token)
 
 
