@@ -41,7 +41,7 @@ _STATUSES: Final = tuple(
 )
 
 
-def memberships(plan: Plan, batch: Batch, *, have_emails: bool) -> Iterator[str]:
+def memberships(plan: Plan, batch: Batch) -> Iterator[str]:
     """Yield memberships in every built-in role, with the address of the account, as the foreign key requires."""
     members = plan.members()
     for membership in batch:
@@ -55,7 +55,7 @@ def memberships(plan: Plan, batch: Batch, *, have_emails: bool) -> Iterator[str]
             OWNER if turn == 0 else ADMIN if turn % ADMIN_EVERY == 1 else MEMBER,
             moment(since_ms),
             moment(since_ms),
-            *((address(user),) if have_emails else ()),
+            address(user),
         )
 
 

@@ -25,7 +25,7 @@ from core.audit.audit_log import SETTLES_AFTER
 from core.sessions.origins import BACKGROUND
 from ops.seeding.population import CannotSeed, Plan, address, identifier, slug
 from ops.seeding.rows import Table, tables
-from ops.seeding.unburdened import has_months, without_indexes
+from ops.seeding.unburdened import without_indexes
 
 Say: TypeAlias = Callable[[str], None]
 
@@ -46,10 +46,7 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
     # A crash of the machine may lose the last transactions, which nothing depends on.
     connection.execute("SET synchronous_commit = off")
     tier_ids = [str(row[0]) for row in connection.execute("SELECT id FROM tiers ORDER BY price_cents, name")]
-    have_months = has_months(connection, "login_events")
-    have_emails = _has_column(connection, "memberships", "member_email")
-    planned = tables(plan, tier_ids, have_months=have_months, have_emails=have_emails)
-    filled = [table for table in planned if table.total]
+    filled = [table for table in tables(plan, tier_ids) if table.total]
     for table in filled:
         if table.total < bulk_rows_min:
             _fill(connection, table, say)
@@ -60,8 +57,7 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
         _vacuum(connection, table.name, say)
     if plan.memberships:
         _count_members(connection)
-        if _has_column(connection, "organizations", "had_other_members"):
-            _note_other_members(connection)
+        _note_other_members(connection)
         _vacuum(connection, "membership_totals", say)
     if plan.end_users:
         _count_service_users(connection, say)
@@ -69,14 +65,6 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
     if plan.audit_entries:
         _count_audit_entries(connection, say)
         _vacuum(connection, "audit_totals", say)
-
-
-def _has_column(connection: RawConnection, table: str, column: str) -> bool:
-    """Whether a table has a column; the schema of an earlier version may be without it."""
-    found = connection.execute(
-        "SELECT FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s", (table, column)
-    )
-    return found.fetchone() is not None
 
 
 def _require_unseeded(connection: RawConnection) -> None:
@@ -154,15 +142,10 @@ def _count_service_users(connection: RawConnection, say: Say) -> None:
             SELECT service_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff', count(*) FROM service_users GROUP BY service_id
             """
         )
-        # Accounts were copied without their triggers too, so that all of them have to be counted anew. The schema of an
-        # earlier version has no such figures.
-        if (
-            connection.execute("SELECT FROM pg_class WHERE oid = to_regclass('platform_figures')").fetchone()
-            is not None
-        ):
-            connection.execute("DELETE FROM platform_figures")
+        # Accounts were copied without their triggers too, so that all of them have to be counted anew.
+        connection.execute("DELETE FROM platform_figures")
     total = 0
-    while added := in_transaction(Connection(connection), lambda now: PostgresServiceUsers(now).add_milestones()):
+    while added := _in_transaction(Connection(connection), lambda now: PostgresServiceUsers(now).add_milestones()):
         total += added
         say(f"service_user_milestones: {total:,} added")
 
@@ -173,12 +156,12 @@ def _count_audit_entries(connection: RawConnection, say: Say) -> None:
     before_ms = int((datetime.now(UTC) - SETTLES_AFTER).timestamp() * 1000)
     before = UUID(identifier("audit", 0, before_ms))
     total = 0
-    while counted := in_transaction(ours, lambda now: PostgresAuditLog(now).count_next(before, COUNTED_ROWS)):
+    while counted := _in_transaction(ours, lambda now: PostgresAuditLog(now).count_next(before, COUNTED_ROWS)):
         total += counted
         say(f"audit_totals: {total:,} entries counted")
 
 
-def in_transaction(connection: Connection, count: Callable[[Transaction], int]) -> int:
+def _in_transaction(connection: Connection, count: Callable[[Transaction], int]) -> int:
     """Return what the aggregate counts, in a transaction of its own."""
     transaction = Transaction(
         connection=connection,

@@ -92,10 +92,10 @@ _DETAILS: Final[dict[str, Callable[[int], str]]] = {
 }
 
 
-def login_events(plan: Plan, batch: Batch, *, have_months: bool) -> Iterator[str]:
+def login_events(plan: Plan, batch: Batch) -> Iterator[str]:
     """Yield sign-ins, most of them successful: some to services, some to organizations, the others to neither.
 
-    Where the log has months, the others are kept under their users; an earlier version's log names none for them.
+    The others are kept under their users.
     """
     chance = chance_of("login_events", batch)
     several = (_HOUR, _PROVIDER, _RISK)
@@ -107,9 +107,7 @@ def login_events(plan: Plan, batch: Batch, *, have_months: bool) -> Iterator[str
         user, organization_id, service_id = _person(plan, chance, users)
         succeeded = chance.random() < SUCCESS_SHARE
         country = _country(chance, user)
-        owner_id = organization_id if succeeded else NULL
-        if have_months and owner_id == NULL:
-            owner_id = plan.user_id(user)
+        owner_id = organization_id if succeeded and organization_id != NULL else plan.user_id(user)
         yield line(
             identifier("login_events", event, at_ms),
             plan.user_id(user),

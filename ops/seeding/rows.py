@@ -2,8 +2,8 @@
 
 To seed another table, add a row to `tables`: `_by_column` with the value of each column for the number of a row. Its
 count is a field of `Plan` (`population.py`), from which the option of `ops/seed` follows; `FULL` in
-`ops/benchmarks/governance.py` has its size for measurements. Tables whose columns depend on each other, or with so many
-rows that speed matters, have a function in `accounts.py` or `logs.py` that writes their lines.
+`ops/benchmarks/large_database.py` has its size for measurements. Tables whose columns depend on each other, or with so
+many rows that speed matters, have a function in `accounts.py` or `logs.py` that writes their lines.
 """
 
 from __future__ import annotations
@@ -34,11 +34,8 @@ class Table:
     lines: Lines
 
 
-def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True, have_emails: bool = True) -> list[Table]:
-    """List the tables, each after those that it refers to.
-
-    `have_months` says whether the logs are kept by month, and `have_emails` whether memberships have the addresses.
-    """
+def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
+    """List the tables, each after those that it refers to."""
     encoded = password_hash()
     until_ms = int(plan.until.timestamp() * 1000)
 
@@ -91,10 +88,9 @@ def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True, have_em
         ),
         Table(
             name="memberships",
-            columns="id, organization_id, user_id, role, created_at, confirmed_at"
-            + (", member_email" if have_emails else ""),
+            columns="id, organization_id, user_id, role, created_at, confirmed_at, member_email",
             total=plan.memberships,
-            lines=lambda batch: accounts.memberships(plan, batch, have_emails=have_emails),
+            lines=lambda batch: accounts.memberships(plan, batch),
         ),
         # One service for each organization, then a second one, and so on.
         _by_column(
@@ -144,7 +140,7 @@ def tables(plan: Plan, tier_ids: list[str], *, have_months: bool = True, have_em
             columns="id, user_id, organization_id, service_id, provider, success, ip_address, user_agent, risk_score,"
             " risk_factors, geo_country, geo_city, created_at",
             total=plan.login_events,
-            lines=lambda batch: logs.login_events(plan, batch, have_months=have_months),
+            lines=lambda batch: logs.login_events(plan, batch),
         ),
         Table(
             name="audit_entries",

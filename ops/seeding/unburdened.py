@@ -84,8 +84,8 @@ def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator
         connection.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(table))
 
 
-def has_months(connection: RawConnection, name: str) -> bool:
-    """Return whether the table is a log that is kept by month; in an earlier version it is not."""
+def _has_months(connection: RawConnection, name: str) -> bool:
+    """Return whether the table is a log that is kept by month."""
     return connection.execute(HAS_MONTHS, (name,)).fetchone() == (True,)
 
 
@@ -97,7 +97,7 @@ def _truncated(connection: RawConnection, name: str) -> bool:
         return False
     if connection.execute(IS_REFERRED_TO, (name,)).fetchone() != (False,):
         return False
-    if has_months(connection, name):
+    if _has_months(connection, name):
         return False
     connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(name)))
     return True
