@@ -120,7 +120,7 @@ def _explained(bind: Bind, setting: str) -> Generator[None]:
 
 
 def hypercorn_config() -> Config:
-    """Return the settings of Hypercorn, which the bench's bare server uses as well."""
+    """Return the settings of Hypercorn."""
     config = Config()
     config.accesslog = None
     # Its errors reach our log through the standard library's logging.

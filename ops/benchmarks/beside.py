@@ -343,13 +343,16 @@ def _load(server: RunningServer, sends: Sequence[Send], seconds: float) -> LoadF
 
 
 def send_all(sends: Sequence[Send], seconds: float) -> tuple[list[float], list[str]]:
-    """Send each of these repeatedly on a thread of its own; return the times of the answers in ms, and the refusals."""
+    """Send each of these on a thread of its own, once and until the seconds are over.
+
+    Return the times of the answers in ms, and the refusals.
+    """
     until = time.perf_counter() + seconds
 
     def repeat(send: Send) -> tuple[list[float], list[str]]:
         times_ms: list[float] = []
         errors: list[str] = []
-        while (began_at := time.perf_counter()) < until:
+        while (began_at := time.perf_counter()) < until or not times_ms:
             try:
                 send()
             except (CannotMeasure, OSError) as refused:
