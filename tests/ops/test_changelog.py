@@ -13,6 +13,7 @@ from tests.documents import CHANGELOG, ROOT
 AREAS: Final = {
     *(
         "To do with the upgrade",
+        "Security",
         "Operating",
         "Developing",
         "Signing in",
@@ -38,7 +39,7 @@ def test_the_changelog_has_the_versions_and_dates_of_the_releases_the_newest_fir
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for _, date, _ in releases)
 
 
-@pytest.mark.parametrize("version", ["0.3.0", "0.2.0"])
+@pytest.mark.parametrize("version", ["0.4.0", "0.3.0", "0.2.0"])
 def test_the_changes_of_a_version_stand_by_area_in_two_lines_each(version: str) -> None:
     changes = CHANGELOG.read_text().partition(f"\n## {version}")[2].partition("\n## ")[0]
     sections = re.split(r"^### ", changes, flags=re.MULTILINE)[1:]
