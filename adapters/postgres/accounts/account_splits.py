@@ -46,63 +46,35 @@ _OF_PERSON: Final[tuple[LiteralString, ...]] = (
     WHERE  user_id = %(user_id)s AND purpose IN ('change_email', 'undo_email_change')
     """,
 )
+
+
+def _in_organization(table: LiteralString, column: LiteralString = "user_id") -> LiteralString:
+    """Return the statement that moves the rows of an organization which name an account in a column."""
+    return f"""
+        UPDATE {table} SET {column} = %(new_id)s
+        WHERE  organization_id = %(organization_id)s AND {column} = %(user_id)s
+    """
+
+
 # What a person has made in the organization.
-_MADE: Final[tuple[LiteralString, ...]] = (
-    """
-    UPDATE api_keys SET created_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
-    """,
-    """
-    UPDATE workloads SET created_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
-    """,
-    """
-    UPDATE scim_tokens SET created_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
-    """,
-    """
-    UPDATE setup_links SET created_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s
-    """,
-    """
-    UPDATE invitations SET invited_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND invited_by = %(user_id)s
-    """,
-    """
-    UPDATE service_grants SET granted_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND granted_by = %(user_id)s
-    """,
-    """
-    UPDATE branding_versions SET made_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND made_by = %(user_id)s
-    """,
-    """
-    UPDATE group_rules SET made_by = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND made_by = %(user_id)s
-    """,
-    """
-    UPDATE bulk_jobs SET maker_id = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND maker_id = %(user_id)s
-    """,
-    """
-    UPDATE trial_sign_ins SET user_id = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
-    """,
+_MADE: Final = (
+    _in_organization("api_keys", "created_by"),
+    _in_organization("workloads", "created_by"),
+    _in_organization("scim_tokens", "created_by"),
+    _in_organization("setup_links", "created_by"),
+    _in_organization("invitations", "invited_by"),
+    _in_organization("service_grants", "granted_by"),
+    _in_organization("branding_versions", "made_by"),
+    _in_organization("group_rules", "made_by"),
+    _in_organization("bulk_jobs", "maker_id"),
+    _in_organization("trial_sign_ins"),
 )
 # One statement, so that the foreign keys on memberships are checked when all of it has moved.
-_MEMBERSHIP: Final[LiteralString] = """
-    WITH profiles AS (
-             UPDATE scim_profiles SET user_id = %(new_id)s
-             WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
-         groups AS (
-             UPDATE directory_group_members SET user_id = %(new_id)s
-             WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
-         grants AS (
-             UPDATE service_grants SET user_id = %(new_id)s
-             WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s),
-         keys AS (
-             UPDATE organization_keys SET created_by = %(new_id)s
-             WHERE  organization_id = %(organization_id)s AND created_by = %(user_id)s)
+_MEMBERSHIP: Final[LiteralString] = f"""
+    WITH profiles AS ({_in_organization("scim_profiles")}),
+         groups AS ({_in_organization("directory_group_members")}),
+         grants AS ({_in_organization("service_grants")}),
+         keys AS ({_in_organization("organization_keys", "created_by")})
     UPDATE memberships
     SET    user_id = %(new_id)s, confirmed_at = CASE WHEN %(stays_confirmed)s THEN confirmed_at END
     WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
@@ -118,22 +90,13 @@ _ACCESS: Final[tuple[LiteralString, ...]] = (
     FROM   users u
     WHERE  u.id = %(new_id)s AND l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
     """,
-    """
-    UPDATE subscriptions SET user_id = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
-    """,
-    """
-    UPDATE billing_subscriptions SET user_id = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
-    """,
+    _in_organization("subscriptions"),
+    _in_organization("billing_subscriptions"),
     """
     UPDATE billing_customers SET user_id = %(new_id)s
     WHERE  seller_organization_id = %(organization_id)s AND user_id = %(user_id)s
     """,
-    """
-    UPDATE billing_checkouts SET user_id = %(new_id)s
-    WHERE  organization_id = %(organization_id)s AND user_id = %(user_id)s
-    """,
+    _in_organization("billing_checkouts"),
     """
     WITH moved AS (
         UPDATE known_account_ids SET user_id = %(new_id)s
