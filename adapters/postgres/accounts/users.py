@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
+from adapters.postgres.driver.columns import columns, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
@@ -17,18 +18,9 @@ from core.parts import in_parts
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
-_ACCOUNT: Final = """
-    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, name_asked_at,
-           language, is_platform_support, wrong_mailed_codes, locked_at
-    FROM   users
-"""
-_STORED: Final = """
-    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, closed_at,
-           mfa_enabled_at, has_passkey_factor, disowned_at, changed_by_service_at, name, name_asked_at,
-           language, is_platform_support, wrong_mailed_codes, locked_at, password_hash
-    FROM   users
-"""
+
+_ACCOUNT: Final = f"SELECT {columns(User)} FROM users"
+_STORED: Final = f"SELECT {columns(User)}, password_hash FROM users"
 # From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
 # take no longer than one. Our own parameters, which the hasher knows, are not in it.
 _DECOYS: Final = """
@@ -212,18 +204,7 @@ class PostgresCredentials(Aggregate):
 
 def _added(user: User) -> dict[str, Any]:
     """Return the values of `_ADD` for an account whose address is proved, without a password."""
-    return {
-        "id": user.id,
-        "email": user.email,
-        "email_verified_at": user.email_verified_at,
-        "is_platform_owner": user.is_platform_owner,
-        "created_at": user.created_at,
-        "updated_at": user.updated_at,
-        "name": user.name,
-        "language": user.language,
-        "unproved_since": None,
-        "password_hash": None,
-    }
+    return values(user) | {"unproved_since": None, "password_hash": None}
 
 
 def _stored_password(*, password_hash: str | None, **columns: Any) -> StoredPassword:

@@ -120,18 +120,11 @@ class PostgresPasskeyChallenges(Aggregate):
 
     def add(self, challenge: StoredPasskeyChallenge) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO passkey_challenges (id, purpose, user_id, challenge, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO passkey_challenges ({columns(StoredPasskeyChallenge)})
+            VALUES ({placeholders(StoredPasskeyChallenge)})
             """,
-            (
-                challenge.id,
-                challenge.purpose,
-                challenge.user_id,
-                challenge.challenge,
-                challenge.created_at,
-                challenge.expires_at,
-            ),
+            values(challenge),
         )
 
     def use(
@@ -139,14 +132,14 @@ class PostgresPasskeyChallenges(Aggregate):
     ) -> StoredPasskeyChallenge | None:
         return self._one(
             _challenge,
-            """
+            f"""
             UPDATE    passkey_challenges
             SET       used_at = %(at)s
             WHERE     id = %(id)s AND purpose = %(purpose)s AND user_id IS NOT DISTINCT FROM %(user_id)s
               AND     used_at IS NULL AND expires_at > %(at)s
               AND     number > coalesce(
                           (SELECT passkey_challenges_ended FROM users WHERE id = %(answered_by)s), 0)
-            RETURNING id, purpose, user_id, challenge, created_at, expires_at
+            RETURNING {columns(StoredPasskeyChallenge)}
             """,
             {
                 "id": challenge_id,

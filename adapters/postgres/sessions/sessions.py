@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.session_kinds import SessionKind
 from adapters.postgres.sessions.callers import (
     IS_LIVE,
@@ -61,35 +62,13 @@ class PostgresSessions(CallersBySession):
         if session.customer_id is not None:
             self._transaction.session_kinds.add(session.id, SessionKind.WHOLE)
         self._connection.execute_later(
-            """
-            INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
-                                  refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
-                                  impersonator_session_id, parent_id, confined_to, confined_to_service, connection_id,
-                                  confined_to_role, lacks_connection, customer_id, bounded_until, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO sessions ({columns(Session, without=("confinement",))}, refresh_hash, confined_to,
+                                  confined_to_service, connection_id, confined_to_role, lacks_connection)
+            VALUES ({placeholders(Session, without=("confinement",))}, %(refresh_hash)s, %(confined_to)s,
+                    %(confined_to_service)s, %(connection_id)s, %(confined_to_role)s, %(lacks_connection)s)
             """,
-            (
-                session.id,
-                session.user_id,
-                session.organization_id,
-                session.service_id,
-                session.device_id,
-                session.provider,
-                session.amr,
-                session.authenticated_at,
-                refresh_hash,
-                session.refreshed_at,
-                session.expires_at,
-                session.ip_address,
-                session.user_agent,
-                session.impersonator_id,
-                session.impersonator_session_id,
-                session.parent_id,
-                *_limits(session.confinement),
-                session.customer_id,
-                session.bounded_until,
-                session.created_at,
-            ),
+            values(session) | _limits(session.confinement) | {"refresh_hash": refresh_hash},
         )
 
     def find_refreshable(self, session_id: UUID, *, is_limited: bool = False) -> Refreshable | None:
@@ -165,10 +144,8 @@ class PostgresSessions(CallersBySession):
         return self._all(
             _session,
             f"""
-            SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
-                     refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
-                     parent_id, confined_to, confined_to_service, connection_id, lacks_connection, customer_id,
-                     created_at
+            SELECT   {columns(Session, without=("confinement", "bounded_until"))}, confined_to, confined_to_service,
+                     connection_id, lacks_connection
             FROM     sessions s
             WHERE    user_id = %(user_id)s AND {IS_LIVE}
             ORDER BY refreshed_at DESC, id DESC
@@ -370,16 +347,14 @@ def within_values(limits: Confinement | None) -> dict[str, UUID | None]:
     }
 
 
-def _limits(confinement: Confinement | None) -> tuple[UUID | None, UUID | None, UUID | None, str | None, bool]:
-    if confinement is None:
-        return None, None, None, None, False
-    return (
-        confinement.organization_id,
-        confinement.service_id,
-        confinement.connection_id,
-        confinement.role,
-        confinement.lacks_connection,
-    )
+def _limits(confinement: Confinement | None) -> dict[str, Any]:
+    return {
+        "confined_to": confinement.organization_id if confinement is not None else None,
+        "confined_to_service": confinement.service_id if confinement is not None else None,
+        "connection_id": confinement.connection_id if confinement is not None else None,
+        "confined_to_role": confinement.role if confinement is not None else None,
+        "lacks_connection": confinement is not None and confinement.lacks_connection,
+    }
 
 
 def _session(

@@ -19,6 +19,12 @@ from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof
 
 _ID_TOKEN: Final = {"table": "mfa_challenges", "column": "id_token_sealed"}
+_FIND: Final = """
+    SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at,
+           id_token_sealed
+    FROM   mfa_challenges
+    WHERE  id = %s AND user_id = %s
+"""
 _LIMITS: Final = ("organization_id", "service_id", "connection_id")
 
 
@@ -68,38 +74,20 @@ class PostgresMfaChallenges(Aggregate):
     def lock(self, challenge_id: UUID, *, user_id: UUID, awaits_customer: bool = False) -> MfaChallenge | None:
         return self._one(
             self._challenge,
-            """
-            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at,
-                   id_token_sealed
-            FROM   mfa_challenges
-            WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
+            f"""
+            {_FIND} AND used_at IS NULL AND expires_at > %s
             AND    domain_id IS NOT DISTINCT FROM %s
             AND    (context ? 'customer_token_hash') = %s
             FOR UPDATE
             """,
-            (
-                challenge_id,
-                user_id,
-                self._transaction.now,
-                self._transaction.origin.domain_id,
-                awaits_customer,
-            ),
+            (challenge_id, user_id, self._transaction.now, self._transaction.origin.domain_id, awaits_customer),
         )
 
     def user_of(self, challenge_id: UUID) -> UUID | None:
         return self._value_or_none("SELECT user_id FROM mfa_challenges WHERE id = %s", (challenge_id,))
 
     def find(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
-        return self._one(
-            self._challenge,
-            """
-            SELECT id, user_id, context, attempts, created_at, expires_at, passkey_challenge, passkey_expires_at,
-                   id_token_sealed
-            FROM   mfa_challenges
-            WHERE  id = %s AND user_id = %s
-            """,
-            (challenge_id, user_id),
-        )
+        return self._one(self._challenge, _FIND, (challenge_id, user_id))
 
     def ask_passkey(self, challenge_id: UUID, asked: bytes, *, expires_at: datetime) -> None:
         self._connection.execute_later(
@@ -184,6 +172,4 @@ def _confinement(context: dict[str, Any]) -> Confinement | None:
     stored = context.get("confinement")
     if stored is None:
         return None
-    role, lacks_connection = stored.pop("role", None), stored.pop("lacks_connection", False)
-    limits = {name: UUID(value) for name, value in stored.items()}
-    return Confinement(**limits, role=role, lacks_connection=lacks_connection)
+    return Confinement(**{name: UUID(value) if name in _LIMITS else value for name, value in stored.items()})
