@@ -16,7 +16,7 @@ from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
 from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
-from core.accounts.users import User, add_unproved
+from core.accounts.users import User, add_unproved, fresh_account
 from core.errors import Conflict
 from core.events import person_events
 from core.events.events import EventType
@@ -120,7 +120,7 @@ def _register(
     What is not mailed, because of a limit, is not kept either. A registration with the password of an open one counts
     as that one: its link is mailed once more, and nothing else changes. Every address takes the same statements.
     """
-    fresh = _account(uow, email)
+    fresh = replace(fresh_account(uow, email), language=uow.origin.language)
     is_new, present = add_unproved(uow, fresh, password_hash)
     active = present if present.is_active else None
     waiting = active if active is not None and not active.is_verified else None
@@ -142,18 +142,6 @@ def _register(
         uow.credentials.set_password_hash(registration.user_id if is_kept else unused_id, password_hash)
     _publish(uow, fresh, back, is_new=is_new)
     return _Registered(is_new=is_new, proved=active if active is not None and active.is_verified else None)
-
-
-def _account(uow: UnitOfWork, email: str) -> User:
-    return User(
-        id=uow.randomness.new_account_id(),
-        email=email,
-        email_verified_at=None,
-        is_platform_owner=False,
-        created_at=uow.now,
-        updated_at=uow.now,
-        language=uow.origin.language,
-    )
 
 
 def _publish(uow: UnitOfWork, user: User, back: ReturnTarget, *, is_new: bool) -> None:

@@ -130,6 +130,18 @@ class UserUnknown(NotFound):
     default_message = "There is no such user."
 
 
+def fresh_account(uow: UnitOfWork, email: str) -> User:
+    """Return a new account for an address that is not proved; it is not stored yet."""
+    return User(
+        id=uow.randomness.new_account_id(),
+        email=email,
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+
+
 def find_or_add(uow: UnitOfWork, fresh: User) -> tuple[User, bool]:
     """Return the account of an address, locked, or the fresh one after storing it; and whether it is the fresh one."""
     while not uow.users.add(fresh):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts import own_accounts
-from core.accounts.users import User
+from core.accounts.users import fresh_account
 from core.email_addresses import normalize_email
 from core.errors import Forbidden, Refusal
 from core.events.actions import AuditAction
@@ -84,7 +84,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     organization = tokens.authorize_and_lock(uow)
     address, profile = _checked(uow, values, current=None)
     _require_free_name(uow, organization.id, profile.user_name, None)
-    found = uow.own_accounts.find_or_create(_new_user(uow, address), organization.id)
+    found = uow.own_accounts.find_or_create(fresh_account(uow, address), organization.id)
     if found.is_anonymized:
         raise InvalidValue("userName: This is not the address of a person.")
     membership = Membership(
@@ -371,14 +371,3 @@ def _protect(user: DirectoryUser) -> None:
     """Raise `MemberProtected` for the owner."""
     if user.role == OWNER:
         raise MemberProtected
-
-
-def _new_user(uow: UnitOfWork, email: str) -> User:
-    return User(
-        id=uow.randomness.new_account_id(),
-        email=email,
-        email_verified_at=None,
-        is_platform_owner=False,
-        created_at=uow.now,
-        updated_at=uow.now,
-    )

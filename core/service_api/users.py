@@ -15,7 +15,7 @@ from uuid import UUID
 
 from core.accounts import own_accounts
 from core.accounts.own_accounts import Belonging
-from core.accounts.users import User
+from core.accounts.users import fresh_account
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden, Refusal
 from core.events.actions import AuditAction
@@ -67,7 +67,7 @@ def add(uow: UnitOfWork, email: str) -> ServiceUser:
     """
     caller = api_keys.authorize(uow, Permission.WRITE_USERS)
     found = uow.own_accounts.find_or_create(
-        _new_user(uow, normalize_email(email, uow.domain_names.to_ascii)),
+        fresh_account(uow, normalize_email(email, uow.domain_names.to_ascii)),
         caller.organization_id,
         caller.service_id,
     )
@@ -210,15 +210,4 @@ def _record_moved(uow: UnitOfWork, caller: ServiceCaller, previous_id: UUID, use
         previous_user_id=str(previous_id),
         service_id=str(caller.service_id),
         service_slug=caller.service_slug,
-    )
-
-
-def _new_user(uow: UnitOfWork, email: str) -> User:
-    return User(
-        id=uow.randomness.new_account_id(),
-        email=email,
-        email_verified_at=None,
-        is_platform_owner=False,
-        created_at=uow.now,
-        updated_at=uow.now,
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts import addresses
-from core.accounts.users import User, find_or_add
+from core.accounts.users import User, find_or_add, fresh_account
 from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest, Forbidden, Refusal
 from core.events import person_events
@@ -138,7 +138,7 @@ def conclude_confirmed(uow: UnitOfWork, confirmed: ConfirmedSignIn, destination:
     try:
         connected = by_connection.lock(uow, sign_in)
         assert connected is not None, "a code was asked for without a connection"
-        user, _ = find_or_add(uow, _fresh(uow, _asserted_address(uow, proven)))
+        user, _ = find_or_add(uow, fresh_account(uow, _asserted_address(uow, proven)))
         user = addresses.mark_proved(uow, user)
         identities.link(uow, user.id, user.email, proven, sign_in.context, is_mailed=True)
         return _begin(uow, user, sign_in, proven, destination, connected)
@@ -184,7 +184,7 @@ def _by_address(
 ) -> Outcome | SignInToLink | Identity:
     """Sign in the user of the address that a provider vouches for; return the identity if it has been linked since."""
     context = sign_in.context
-    user, is_new = find_or_add(uow, _fresh(uow, _verified_address(uow, proven, context)))
+    user, is_new = find_or_add(uow, fresh_account(uow, _verified_address(uow, proven, context)))
     # The account is locked now; a concurrent sign-in may have linked the same identity before.
     identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
     if identity is not None:
@@ -410,17 +410,6 @@ def reason_to_link(user: User) -> SignInReason | None:
 def may_join(user: User, standing: ConnectionStanding) -> bool:
     """Return whether a connection that lets people join makes its user a member."""
     return user.may_sign_in and user.closed_at is None and standing.may_sign_in
-
-
-def _fresh(uow: UnitOfWork, email: str) -> User:
-    return User(
-        id=uow.randomness.new_account_id(),
-        email=email,
-        email_verified_at=None,
-        is_platform_owner=False,
-        created_at=uow.now,
-        updated_at=uow.now,
-    )
 
 
 def _publish(uow: UnitOfWork, user: User, proven: ProvenIdentity, context: IdentityContext) -> None:
