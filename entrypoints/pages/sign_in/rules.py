@@ -124,141 +124,108 @@ _AFTER_MAIL_LIMIT: Final = (
     marked("Ask the user to open the newest link that was mailed. Only the platform can end the limit earlier."),
     marked("Ask the user to open the newest link that was mailed, or end the limit below."),
 )
-# What a rule needs from people who help; the second text is for the platform, where it can do more.
+# What a rule needs from people who help; the second table is for the platform, where it can do more.
 _NEXT: Final = PartialTable(
     {
-        SignInReason.UNKNOWN_ACCOUNT: (marked("Check the spelling, or ask the person to register."), None),
-        SignInReason.TOO_MANY_FAILURES: (
-            marked("Wait until then, or use a mailed link or a passkey. Only the platform can end the limit earlier."),
-            marked("Ask the person whether the attempts were theirs, then end the limit below."),
+        SignInReason.UNKNOWN_ACCOUNT: marked("Check the spelling, or ask the person to register."),
+        SignInReason.TOO_MANY_FAILURES: marked(
+            "Wait until then, or use a mailed link or a passkey. Only the platform can end the limit earlier."
         ),
-        SignInReason.DEACTIVATED: (
-            marked("Ask the administrators of your directory, or the platform, who deactivated it and why."),
-            marked("Look in the audit log who deactivated it and why, before you change it."),
+        SignInReason.DEACTIVATED: marked(
+            "Ask the administrators of your directory, or the platform, who deactivated it and why."
         ),
-        SignInReason.LOCKED: (
-            marked("Ask the user to choose a new password with “Forgot your password?” on the sign-in page."),
-            marked("Ask the person why it was locked. A new password by mail opens it again, or you do on their page."),
+        SignInReason.LOCKED: marked(
+            "Ask the user to choose a new password with “Forgot your password?” on the sign-in page."
         ),
-        SignInReason.CLOSED: (
-            marked(
-                "Ask the user to sign in to their account by password, passkey or mailed link, which opens it again."
-            ),
-            None,
+        SignInReason.CLOSED: marked(
+            "Ask the user to sign in to their account by password, passkey or mailed link, which opens it again."
         ),
-        SignInReason.NO_PASSWORD: (
-            marked(
-                "Ask the user to choose one with “Forgot your password?” on the sign-in page, or to use another way."
-            ),
-            None,
+        SignInReason.NO_PASSWORD: marked(
+            "Ask the user to choose one with “Forgot your password?” on the sign-in page, or to use another way."
         ),
-        SignInReason.ADDRESS_DISOWNED: (
-            marked("Ask the administrators of the mail domain to give the address to the user again."),
-            None,
+        SignInReason.ADDRESS_DISOWNED: marked(
+            "Ask the administrators of the mail domain to give the address to the user again."
         ),
-        SignInReason.WRONG_PASSKEY: (
-            marked("Ask the user to sign in another way, and to add a passkey on the page of their account."),
-            None,
+        SignInReason.WRONG_PASSKEY: marked(
+            "Ask the user to sign in another way, and to add a passkey on the page of their account."
         ),
-        SignInReason.CONNECTION_CLOSED: (
-            marked("Switch the connection on again, or ask the user to sign in another way."),
-            None,
+        SignInReason.CONNECTION_CLOSED: marked(
+            "Switch the connection on again, or ask the user to sign in another way."
         ),
-        SignInReason.DOMAIN_NOT_PROVED: (
-            marked("Verify the mail domain for the organization."),
-            None,
+        SignInReason.DOMAIN_NOT_PROVED: marked("Verify the mail domain for the organization."),
+        SignInReason.ADDRESS_NOT_VERIFIED_THERE: marked(
+            "Have the provider verify the address, or send it as the claim or attribute email."
         ),
-        SignInReason.ADDRESS_NOT_VERIFIED_THERE: (
-            marked("Have the provider verify the address, or send it as the claim or attribute email."),
-            None,
+        SignInReason.ADDRESS_UNUSABLE_THERE: marked(
+            "Have the provider send the address, with its @, as the claim or attribute email."
         ),
-        SignInReason.ADDRESS_UNUSABLE_THERE: (
-            marked("Have the provider send the address, with its @, as the claim or attribute email."),
-            None,
+        SignInReason.LINK_REQUIRED: marked(
+            "Ask the user to type the mailed code, or the password, when the page asks for it; this happens once."
         ),
-        SignInReason.LINK_REQUIRED: (
-            marked(
-                "Ask the user to type the mailed code, or the password, when the page asks for it; this happens once."
-            ),
-            None,
+        SignInReason.ORGANIZATION_FULL: marked("Remove a member, or ask the platform for another tier."),
+        SignInReason.EMAIL_NOT_VERIFIED: marked(
+            "Ask the user to sign in with a mailed link, which verifies the address."
         ),
-        SignInReason.ORGANIZATION_FULL: (
-            marked("Remove a member, or ask the platform for another tier."),
-            marked("Give the organization another tier, or other limits."),
+        SignInReason.MAILED_PROOF_REQUIRED: marked(
+            "Ask the user to sign in with a mailed link, which confirms what they were given."
         ),
-        SignInReason.EMAIL_NOT_VERIFIED: (
-            marked("Ask the user to sign in with a mailed link, which verifies the address."),
-            marked("Send the verification again below, or ask the user to sign in with a mailed link."),
+        SignInReason.NOT_OF_ORGANIZATION: marked(
+            "Invite the person, give them access to the service, or verify their mail domain."
         ),
-        SignInReason.MAILED_PROOF_REQUIRED: (
-            marked("Ask the user to sign in with a mailed link, which confirms what they were given."),
-            None,
+        SignInReason.ADDRESS_NOT_CONFIRMED: marked(
+            "Ask the user to enter the code that the sign-in mails to them; this happens once."
         ),
-        SignInReason.NOT_OF_ORGANIZATION: (
-            marked("Invite the person, give them access to the service, or verify their mail domain."),
-            None,
+        SignInReason.SSO_REQUIRED: marked(
+            "Ask the user to sign in by it. Only the organization of the mail domain can end the requirement."
         ),
-        SignInReason.ADDRESS_NOT_CONFIRMED: (
-            marked("Ask the user to enter the code that the sign-in mails to them; this happens once."),
-            None,
+        SignInReason.UNKNOWN_ORGANIZATION: marked("Check the name of the organization in the address."),
+        SignInReason.NOT_A_MEMBER: marked(
+            "Name the service above if they sign in to one. Else invite the person, or ask which account they use."
         ),
-        SignInReason.SSO_REQUIRED: (
-            marked("Ask the user to sign in by it. Only the organization of the mail domain can end the requirement."),
-            None,
+        SignInReason.ORGANIZATION_NOT_ACTIVE: marked("Ask the platform to approve or activate the organization."),
+        SignInReason.UNKNOWN_SERVICE: marked(
+            "Check the name of the service: it is the one for programs, not the one for people."
         ),
-        SignInReason.UNKNOWN_ORGANIZATION: (marked("Check the name of the organization in the address."), None),
-        SignInReason.NOT_A_MEMBER: (
-            marked(
-                "Name the service above if they sign in to one. Else invite the person, or ask which account they use."
-            ),
-            None,
+        SignInReason.SUSPENDED: marked("Activate the person in your directory, which activates the membership."),
+        SignInReason.OTHER_WAY: marked("Ask the user to begin at the service, not at the sign-in page."),
+        SignInReason.CUSTOMER_ASKED: marked("Ask the user to choose a customer on the page that follows."),
+        SignInReason.CUSTOMER_CLOSED: marked(
+            "Ask the organization that uses the service whether it is paused, and whether it assigns the person."
         ),
-        SignInReason.ORGANIZATION_NOT_ACTIVE: (
-            marked("Ask the platform to approve or activate the organization."),
-            marked("Approve or activate the organization."),
+        SignInReason.NO_CUSTOMER: marked(
+            "Ask the person's organization to use the service, or open the service to individuals."
         ),
-        SignInReason.UNKNOWN_SERVICE: (
-            marked("Check the name of the service: it is the one for programs, not the one for people."),
-            None,
+        SignInReason.NOT_MEMBER: marked(
+            "Make the person a member, who then confirms it on the way to the service, or open the service."
         ),
-        SignInReason.SUSPENDED: (
-            marked("Activate the person in your directory, which activates the membership."),
-            None,
+        SignInReason.NOT_ASSIGNED: marked("Assign the service to the person, a role or a group of theirs."),
+        SignInReason.NOT_ADMITTED: marked("Make the person a member, or give them access to the service."),
+        SignInReason.CONFINED_ELSEWHERE: marked("Ask the user to sign out, and to sign in here in another way."),
+        SignInReason.SECOND_FACTOR_ASKED: marked(
+            "If the phone is lost, a backup code will do. Else a platform owner turns the second factor off."
         ),
-        SignInReason.OTHER_WAY: (marked("Ask the user to begin at the service, not at the sign-in page."), None),
-        SignInReason.CUSTOMER_ASKED: (marked("Ask the user to choose a customer on the page that follows."), None),
-        SignInReason.CUSTOMER_CLOSED: (
-            marked(
-                "Ask the organization that uses the service whether it is paused, and whether it assigns the person."
-            ),
-            None,
+        SignInReason.SECOND_FACTOR_REQUIRED: marked(
+            "Ask the user to set up a second factor on the page of their account."
         ),
-        SignInReason.NO_CUSTOMER: (
-            marked("Ask the person's organization to use the service, or open the service to individuals."),
-            None,
+        SignInReason.PASSKEY_REQUIRED: marked(
+            "Ask the user to sign in with a mailed link, and to add a passkey as the page then says."
         ),
-        SignInReason.NOT_MEMBER: (
-            marked("Make the person a member, who then confirms it on the way to the service, or open the service."),
-            None,
+    }
+)
+_NEXT_BY_PLATFORM: Final = PartialTable(
+    {
+        SignInReason.TOO_MANY_FAILURES: marked(
+            "Ask the person whether the attempts were theirs, then end the limit below."
         ),
-        SignInReason.NOT_ASSIGNED: (marked("Assign the service to the person, a role or a group of theirs."), None),
-        SignInReason.NOT_ADMITTED: (marked("Make the person a member, or give them access to the service."), None),
-        SignInReason.CONFINED_ELSEWHERE: (
-            marked("Ask the user to sign out, and to sign in here in another way."),
-            None,
+        SignInReason.DEACTIVATED: marked("Look in the audit log who deactivated it and why, before you change it."),
+        SignInReason.LOCKED: marked(
+            "Ask the person why it was locked. A new password by mail opens it again, or you do on their page."
         ),
-        SignInReason.SECOND_FACTOR_ASKED: (
-            marked("If the phone is lost, a backup code will do. Else a platform owner turns the second factor off."),
-            None,
+        SignInReason.ORGANIZATION_FULL: marked("Give the organization another tier, or other limits."),
+        SignInReason.EMAIL_NOT_VERIFIED: marked(
+            "Send the verification again below, or ask the user to sign in with a mailed link."
         ),
-        SignInReason.SECOND_FACTOR_REQUIRED: (
-            marked("Ask the user to set up a second factor on the page of their account."),
-            None,
-        ),
-        SignInReason.PASSKEY_REQUIRED: (
-            marked("Ask the user to sign in with a mailed link, and to add a passkey as the page then says."),
-            None,
-        ),
+        SignInReason.ORGANIZATION_NOT_ACTIVE: marked("Approve or activate the organization."),
     }
 )
 # The sentences of a problem that name what stands on the page of a setup link.
@@ -295,9 +262,11 @@ def because(rule: Rule, reason: SignInReason | None) -> str:
 
 def next_step(rule: Rule, reason: SignInReason | None, *, is_platform: bool) -> str:
     """Return what to do about what a rule answers; empty when there is nothing to do."""
-    of_rule = _AFTER_MAIL_LIMIT if rule is Rule.MAIL_LIMIT else ("", None)
-    to_all, to_platform = _NEXT.get(reason, of_rule) if reason is not None else of_rule
-    return to_platform if is_platform and to_platform is not None else to_all
+    step = _NEXT.get(reason) if reason is not None else None
+    if step is None:
+        to_all, to_platform = _AFTER_MAIL_LIMIT if rule is Rule.MAIL_LIMIT else ("", "")
+        return to_platform if is_platform else to_all
+    return _NEXT_BY_PLATFORM.get(reason, step) if is_platform else step
 
 
 def problem_text(problem: ProviderProblem) -> str:
