@@ -63,12 +63,8 @@ class SignInNeeded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """The user is asked for consent to the service, and the answer names the request by its id.
-
-    `sentences` describe the requested scopes of the service. `added_by` is what has made a membership that the answer
-    confirms; None where there is none to confirm. `asks_name` says that the page also asks for a name.
-    """
+class ShownRequest:
+    """What each page says of a request, which its answer names by the id."""
 
     request_id: Secret
     organization_id: UUID
@@ -76,59 +72,52 @@ class Question:
     service_name: str
     email: str
     locales: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(ShownRequest):
+    """The user is asked for consent to the service.
+
+    `sentences` describe the requested scopes of the service. `added_by` is what has made a membership that the answer
+    confirms; None where there is none to confirm. `asks_name` says that the page also asks for a name.
+    """
+
     sentences: Sequence[str] = ()
     added_by: AddedBy | None = None
     asks_name: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NameQuestion:
-    """The user is asked for a name, and the answer names the request by its id; `problem` is what was wrong with one.
+class NameQuestion(ShownRequest):
+    """The user is asked for a name; `problem` is what was wrong with one.
 
     With `joins` the answer also confirms their membership.
     """
 
-    request_id: Secret
-    organization_id: UUID
-    service_name: str
-    email: str
-    locales: Sequence[str]
     typed: str = ""
     problem: str = ""
     joins: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerQuestion:
-    """The user chooses the customer of the service for which they sign in, and the answer names the request by its id.
+class CustomerQuestion(ShownRequest):
+    """The user chooses the customer of the service for which they sign in.
 
     For a customer for which they have not signed in before, the answer is their consent as well; `may_come_alone` says
     that they may sign in without a customer.
     """
 
-    request_id: Secret
-    organization_id: UUID
-    organization_name: str
-    service_name: str
-    email: str
     customers: Sequence[CustomerStanding]
     may_come_alone: bool
-    locales: Sequence[str]
     sentences: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoAccess:
+class NoAccess(ShownRequest):
     """The user has no access to the service, for a customer or at all; the request can be refused by its id."""
 
-    request_id: Secret
-    organization_id: UUID
-    organization_name: str
-    service_name: str
-    email: str
     message: str
     may_create_organization: bool
-    locales: Sequence[str]
     is_closed: bool = False
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.accounts import names
@@ -18,7 +18,6 @@ from core.openid import requests, scopes
 from core.openid.answers import CustomerQuestion, NameQuestion, NoAccess, Question
 from core.openid.clients import Client
 from core.openid.requests import AuthorizationRequest
-from core.organizations.organizations import Organization
 from core.secrets import Secret
 from core.services import problems
 from core.services.services import CustomerPolicy
@@ -105,16 +104,10 @@ def no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note, *, to
     note(reason)
     if "none" in request.prompts:
         raise request.refused("access_denied", to_service)
-    organization = _organization(uow, client)
     return NoAccess(
-        request_id=requests.keep(uow, client, request),
-        organization_id=organization.id,
-        organization_name=organization.name,
-        service_name=client.service.name,
-        email=visit.browser.email,
+        **_shown(uow, client, request, visit.browser),
         message=refusal.message,
         may_create_organization=client.service.customers is CustomerPolicy.ANY and to_service is _FOR_CUSTOMER,
-        locales=request.locales,
         is_closed=to_service is NOT_LET_IN,
     )
 
@@ -125,24 +118,26 @@ def _customer_question(uow: UnitOfWork, visit: Visit, undecided: Undecided, note
         note(SignInReason.INTERACTION_REQUIRED)
         error = "consent_required" if undecided.only is not None else "interaction_required"
         raise request.refused(error, "The user has to say for which customer they come.")
-    organization = _organization(uow, client)
     return CustomerQuestion(
-        request_id=requests.keep(uow, client, request),
-        organization_id=organization.id,
-        organization_name=organization.name,
-        service_name=client.service.name,
-        email=visit.browser.email,
+        **_shown(uow, client, request, visit.browser),
         customers=undecided.customers,
         may_come_alone=undecided.may_come_alone,
-        locales=request.locales,
         sentences=scopes.sentences(client.service, request.scopes),
     )
 
 
-def _organization(uow: UnitOfWork, client: Client) -> Organization:
+def _shown(uow: UnitOfWork, client: Client, request: AuthorizationRequest, browser: BrowserSession) -> dict[str, Any]:
+    """Return the fields of `ShownRequest`; the request waits for its answer from now on."""
     organization = uow.organizations.by_slug(client.organization_slug)
     assert organization is not None, "a client was found without its organization"
-    return organization
+    return {
+        "request_id": requests.keep(uow, client, request),
+        "organization_id": organization.id,
+        "organization_name": organization.name,
+        "service_name": client.service.name,
+        "email": browser.email,
+        "locales": request.locales,
+    }
 
 
 def is_name_due(
@@ -174,18 +169,7 @@ def name_question(
     joins: bool = False,
 ) -> NameQuestion:
     """Return the question as a page of its own, with the typed text that cannot be a name."""
-    organization = uow.organizations.by_slug(client.organization_slug)
-    assert organization is not None, "a client was found without its organization"
-    return NameQuestion(
-        request_id=requests.keep(uow, client, request),
-        organization_id=organization.id,
-        service_name=client.service.name,
-        email=browser.email,
-        locales=request.locales,
-        typed=typed,
-        problem=problem,
-        joins=joins,
-    )
+    return NameQuestion(**_shown(uow, client, request, browser), typed=typed, problem=problem, joins=joins)
 
 
 def answer_name(
@@ -276,15 +260,8 @@ def _consent_question(uow: UnitOfWork, visit: Visit, note: Note) -> Question:
     if "none" in request.prompts:
         note(SignInReason.INTERACTION_REQUIRED)
         raise request.refused("consent_required", "The user has to agree.")
-    organization = uow.organizations.by_slug(client.organization_slug)
-    assert organization is not None, "a client was found without its organization"
     return Question(
-        request_id=requests.keep(uow, client, request),
-        organization_id=organization.id,
-        organization_name=organization.name,
-        service_name=client.service.name,
-        email=visit.browser.email,
-        locales=request.locales,
+        **_shown(uow, client, request, visit.browser),
         sentences=scopes.sentences(client.service, request.scopes),
         added_by=admission.added_by(visit.place),
     )
