@@ -6,6 +6,16 @@ user and a discarded mail are written instead, and the requested address is not 
 
 A request that names an address passes it on to the limits of mail also when no account has it, so that both cases count
 alike.
+
+A sign-in mail has six digits beside its link, for the client that asked for the mail. Code and link are one secret, the
+token of the link (`one_time_tokens.py`): whichever is used first uses both up. A code is short, so it counts only
+together with the id of its challenge, which the request for the mail has answered; one that was asked for on a page
+counts in that browser alone. What is stored of it is a hash under the key of the installation.
+
+Guesses are limited in three ways: five wrong codes end a challenge, 30 within an hour stop a network, whatever the
+addresses, and after 100 since its last sign-in an account gets links alone. A network and an account are locked before
+the comparison, so that concurrent guesses count one by one. An answer never says whether the mail was sent, whether the
+account gets codes, or whether the link was used: an attacker who guesses learns nothing about the address.
 """
 
 from __future__ import annotations

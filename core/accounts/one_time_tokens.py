@@ -68,7 +68,7 @@ _LIFETIMES = {
 class OneTimeToken:
     """A token's content. Without a `user_id` no account has the address, and the token is useless.
 
-    A token whose mail has a code beside the link has the challenge and the hash of the code (`mailed_codes.py`).
+    A token whose mail has a code beside the link has the challenge and the hash of the code (`links.py`).
     """
 
     purpose: TokenPurpose
@@ -85,7 +85,7 @@ class OneTimeToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCode:
-    """The code of a mail that has one beside its link, and what is stored of it (`mailed_codes.py`).
+    """The code of a mail that has one beside its link, and what is stored of it (`links.py`).
 
     Code and hash are empty for an account that gets links alone.
     """

@@ -1,4 +1,15 @@
-"""Passwords: which ones are accepted, and how a signed-in user sets a first one or changes it."""
+"""Passwords: which ones are accepted, and how a signed-in user sets a first one or changes it.
+
+Every path on which a password is set asks `accepted`, and hashes what it returns. A password is long enough, and not
+among those that attackers try first: the commonest of leaked lists, and those that consist of the words around an
+account, such as its address and the names of the platform, organization and service. The whole password is compared,
+ignoring case; no other rule applies (NIST SP 800-63B-4, 3.1.1.2). Whether a password has leaked takes a request, which
+the entrypoints make before they hash it (`PasswordBreached`). The field for a new password in a template is
+`ui.new_password(…, password_minimum)` (ops/decisions/0065-passwords-that-attackers-try.md).
+
+Hashing and comparing happen between transactions, on the hasher's own threads. Forgotten passwords are in
+`password_reset.py`, signing in with one is in `core/sign_in/login.py`.
+"""
 
 from __future__ import annotations
 

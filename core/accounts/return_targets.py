@@ -1,4 +1,12 @@
-"""Where a mail was requested: the browser, and the organization and service to which its link leads back."""
+"""Where a mail was requested: the browser, and the organization and service to which its link leads back.
+
+A link that is opened in the same browser goes on there: it signs in, or leads to the sign-in, on the way to the service
+to which the sign-in was to lead. Any other browser has to prove more, and gets nothing of what waits in the first one:
+otherwise a link that an attacker requested for their own account would sign its reader in there.
+
+A request may name an organization, one of its services and a redirect URI that the service has registered. This affects
+how the mail and the page look; it does not make the user a member. An organization that is not active is ignored.
+"""
 
 from __future__ import annotations
 

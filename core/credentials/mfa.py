@@ -1,4 +1,16 @@
-"""Multi-factor authentication for its owner: an app, what turns it on and off, backup codes, and the log of both."""
+"""Multi-factor authentication for its owner: an app, what turns it on and off, backup codes, and the log of both.
+
+A second factor is an authenticator app, or a passkey that its owner has made one (`passkey_factors.py`); an account may
+have one app and any of its passkeys. The first factor turns multi-factor authentication on and brings the backup codes;
+removing the last one turns it off. Both happen in `settle_added` and `settle_removed` alone, and everything else asks
+`User.has_mfa`.
+
+Backup codes are stored as keyed hashes: an attacker with a copy of the database could guess forty bits, but not without
+the installation's key. Sign-ins take codes in `core/sign_in/second_factor.py`. An impersonator may do none of this: the
+new secret or codes would give lasting access to the account. Nor may a session with one factor where two are asked for
+(`factors.py`). The account is locked, so that a change and a concurrent lockout of the account come one after the
+other.
+"""
 
 from __future__ import annotations
 

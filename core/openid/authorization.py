@@ -1,7 +1,7 @@
 """Answering authorization requests: with a code, a sign-in, a question to the user, or a refusal for the service.
 
 The user signs in to Gatehouse in the browser; the service gets a session of its own, the child of the browser's, and
-its code. The questions to the user are in `consents.py`, `customer_questions.py` and `name_questions.py`.
+its code. The questions to the user are in `questions.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notes refusals of the endpoints of OAuth that are troubles of their client.
+"""Refusals of the endpoints of OAuth that are troubles of their client, and those that stay on a page.
 
 `core/services/problems.py` keeps them, and shows them to people who look after the service. Endpoints for browsers note
 them in the transaction that refuses, endpoints for programs in one of its own.

@@ -1,9 +1,14 @@
-"""Services as OAuth clients, and how they authenticate.
+"""Services as OAuth clients, how they authenticate, and the checks of their security profile.
 
 `web` and `api` services are confidential: they authenticate by their secret (in the header or in the body), or by an
 assertion that they have signed (RFC 7523). `mobile` and `desktop` services are public: they name themselves, and prove
 by PKCE that the code is theirs. The signature of an assertion is verified before the transaction, because its keys may
 have to be fetched; this module judges its claims and uses up its id.
+
+The rules of the FAPI 2.0 Security Profile are for clients that authenticate by `private_key_jwt` and bind their tokens
+by DPoP (ops/decisions/0034); None, a client without a profile, passes each of them. What a profile means for the record
+of a service, for sessions and for the signatures of tokens is in `core/sessions/security_profiles.py`. For every client
+codes live 60 seconds (`grants.py`), and authorization responses have their `iss` (`authorization.py`).
 """
 
 from __future__ import annotations

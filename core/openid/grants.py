@@ -1,4 +1,9 @@
-"""The grants of the token endpoint: codes, refresh tokens, and credentials of a client; devices are in `device.py`."""
+"""The grants of the token endpoint: codes, refresh tokens, and credentials of a client; devices are in `device.py`.
+
+A browser carries a code to the service, whose backend exchanges it for tokens, once. The session of the service begins
+when the code is issued, and its tokens are handed out for the code. A code that is used again, or with a wrong
+parameter, was seen by another party: the session ends with everything that came of it (RFC 6749, 4.1.2).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Signing out at the request of a service (OpenID Connect RP-Initiated Logout), and telling services about it."""
+"""Signing out at the request of a service (OpenID Connect RP-Initiated Logout), and telling services about it.
+
+An ID token as a hint proves which sign-in the service means; then the browser's session ends at once, with all sessions
+that began from it. Without a hint a page asks the user first. The services of ended sessions get a token that Gatehouse
+posts to them, and a page of theirs that the browser loads. After that come the service providers of SAML
+(`core/saml/logouts.py`).
+
+A trigger on the table of sessions queues a notice in the transaction that ends a session of a service (OpenID Connect
+Back-Channel Logout). A dispatcher leases a service that has notices due, posts a logout token for each, and records the
+outcome, on the schedule of webhooks. A notice is deleted when it has arrived, or when the last attempt has failed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""The questions to the user of an authorization request: for which customer, by which name, and their consent."""
+"""The questions to the user of an authorization request: for which customer, by which name, and their consent.
+
+On the first visit to a service of an organization that the user neither belongs to nor uses, a page asks for consent.
+Signing in on the way counts as consent, because its pages name the service: for the request whose forms were submitted,
+not for another one that is open in the same browser. A page tells a user that another person or a directory has added
+them to the organization, however they have signed in; going on confirms the membership.
+
+`core/sign_in/admission.py` says when the user is asked for a customer. The pages of the sign-in name none, because they
+would tell strangers who is a customer. So signing in on the way is no consent for a customer, only for the service.
+
+A user without a name is asked once, on the first visit to a service that requests `profile`: beside the question of
+that visit, else on a page of its own. The name may be left empty (ops/decisions/0099).
+"""
 
 from __future__ import annotations
 

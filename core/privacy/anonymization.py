@@ -3,6 +3,8 @@
 The account stays as an id without a name, so that memberships, counts and audit entries keep their meaning. It cannot
 be used again: all credentials are deleted, and the schema prevents reactivating it. The address is also replaced in
 texts that others wrote.
+
+Accounts that their users have closed are anonymized once they can no longer be reopened.
 """
 
 from __future__ import annotations

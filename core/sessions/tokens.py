@@ -1,4 +1,7 @@
-"""The kinds of signed tokens, the unsigned claims of an access token, and what the keys say of an unknown one."""
+"""The kinds of signed tokens, the unsigned claims of an access token, and what the keys say of an unknown one.
+
+The capability that issues a token defines its claims; the port `TokenSigner` signs and verifies.
+"""
 
 from __future__ import annotations
 

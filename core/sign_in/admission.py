@@ -1,7 +1,11 @@
-"""Whether a service that is closed to strangers admits its user without a customer.
+"""Whether a service that is closed to strangers admits its user without a customer, and for which customer else.
 
 Every sign-in asks it, also the child of a browser session. Requests with the tokens of a service are judged by the rows
 that each of them reads (`core/sessions/callers.py`, ops/decisions/0098-who-may-sign-in-to-a-service.md).
+
+Where its user can be asked on a page, this module also says for which customer a session goes on to a service. The user
+is asked where there are several, and once for each customer for which they have not signed in before: the answer
+confirms a membership that another person has made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a browser goes after signing in: a path of Gatehouse.
+"""Where a browser goes after signing in: a path of Gatehouse; and what the sign-in leaves in it.
 
 A path without parameters is part of the address of the sign-in page. One with parameters, or on behalf of an
 organization or service, is kept here under an id that is valid once, so that no parameter passes through an address.
@@ -7,6 +7,9 @@ Anything but a path of Gatehouse is ignored.
 Some paths answer a request of another system, an OpenID client or a SAML service provider. A form of the sign-in names
 the return that it carries, so the completed form is recorded for that one request: it answers the question of a first
 visit there, and not for any other request that is open in the same browser.
+
+A sign-in leaves a session in the browser, which has one. Signing in again as the same user continues it with a new
+secret, so that its children and its place in the list of sessions stay; signing in as another user ends it.
 """
 
 from __future__ import annotations

@@ -6,6 +6,10 @@ caller can cause are bounded: after as many refusals as a reason allows in fifte
 
 The log is partitioned by month (`core/platform/log_months.py`). What is older than `SIGN_INS_KEPT_FOR` is not shown, so
 that no number changes when its month is dropped. What is counted of it stays (`core/audit/sign_in_counts.py`).
+
+A refusal whose changes are kept records its reason in the same transaction; one that is raised leaves it behind
+(`noted_refusal`), after everything else was rolled back. The same work is done without an account, so that the time of
+a refusal does not reveal whether there is one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Sign-ins that wait for a second factor or for the choice of a customer, and the outcomes of a sign-in."""
+"""Sign-ins that wait for a second factor or for the choice of a customer, and the outcomes of a sign-in.
+
+The pre-auth token that the client holds names a challenge. Five wrong answers void it, a right one uses it up. What
+waits for the choice of a customer ends with whatever ends those that wait for a code. Its token names it and proves it;
+it is good once, for ten minutes, and a refused choice does not use it up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""What a person sees of their own account: their sessions, how they sign in, and how much there is in its sections."""
+"""What a person sees of their own account: their sessions, how they sign in, and how much there is in its sections.
+
+A session that began from a browser's is listed with it, since it ends with it. Ending one session, and all others, is
+in `core/sessions/sessions.py`.
+
+An organization may require its own sign-in of the addresses of its mail domain, and a session that began with the word
+of an organization is confined to it. The pages of the account say so, rather than offer what is refused afterwards.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Why sign-ins are refused: the closed vocabulary of the login events, and the refusals, whose texts reveal less."""
+"""Why sign-ins are refused: the closed vocabulary of the login events, and the refusals, whose texts reveal less.
+
+A reason is shown to the organization of the sign-in, to platform owners, and to the account's own person once they are
+signed in (`core/sign_in/sign_ins.py`), never to the stranger who was refused: the stranger reads the refusal's own
+text, which reveals neither whether there is an account nor its state. `login_events.py` ensures the same for its time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Accounts and their password hashes in the table `users`, as two ports."""
+"""Accounts and their password hashes in the table `users`, as two ports.
+
+The ids by which organizations know accounts are in the table `known_account_ids`. Triggers on memberships and links
+end them, and give one to an account whose own id means another user there.
+"""
 
 from __future__ import annotations
 

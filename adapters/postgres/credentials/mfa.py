@@ -1,4 +1,4 @@
-"""Second factors in the tables `totp_secrets`, `passkeys` and `backup_codes`."""
+"""Second factors in the tables `totp_secrets`, `passkeys` and `backup_codes`, and their log in `mfa_events`."""
 
 from __future__ import annotations
 

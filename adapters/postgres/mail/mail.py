@@ -1,4 +1,10 @@
-"""The outbox in the table `mails`. The values of a mail are sealed, and erased by the statement that sends it."""
+"""The outbox in the table `mails`. The values of a mail are sealed, and erased by the statement that sends it.
+
+Mails are looked for, locked and written for one organization at a time. The table `mail_dues` says when each may have
+one to send. The transaction that makes a mail due sets the time, and keeps it from being postponed until it has ended;
+so a time may be too early, but never too late. `queued` mails leave through the platform's mail server, `routed` ones
+through their organization's.
+"""
 
 from __future__ import annotations
 

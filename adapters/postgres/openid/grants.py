@@ -1,4 +1,4 @@
-"""Authorization codes in the table `authorization_codes`."""
+"""Authorization codes in the table `authorization_codes`, and ids that were used up in `single_uses`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live sessions of a user with the names of what they belong to, read for the page alone."""
+"""What a person sees of their own account: live sessions, ways to sign in, and figures, each up to a maximum."""
 
 from __future__ import annotations
 

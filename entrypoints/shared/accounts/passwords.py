@@ -1,4 +1,8 @@
-"""Setting and changing the caller's password: hashing and comparing happen between the transactions."""
+"""Setting and changing the caller's password: hashing and comparing happen between the transactions.
+
+`hashed` is the one way on which an accepted password becomes a hash, wherever it is set. When the list of breached
+passwords cannot be asked, a password counts as one that is not in it, and the metrics count the failure.
+"""
 
 import secrets
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""The signed ID token of issued tokens."""
+"""The signed ID token of issued tokens, and ID tokens that come back as hints, which open nothing."""
 
 from __future__ import annotations
 
