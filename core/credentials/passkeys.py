@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.credentials import decoys, factors, mfa, passkey_challenges, user_agents
+from core.credentials import factors, mfa, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
 from core.credentials.webauthn import Attestation, Descriptor, Transport, VerifiedAssertion
 from core.errors import BadRequest, Conflict, NotFound, Refusal
@@ -223,7 +223,7 @@ def finish_registration(
         created_at=uow.now,
         domain_id=uow.origin.domain_id,
     )
-    if not uow.passkeys.add(passkey) or decoys.is_decoy(uow, passkey.credential_id):
+    if not uow.passkeys.add(passkey) or passkey_challenges.is_decoy(uow, passkey.credential_id):
         raise PasskeyExists
     callers.record_whole_account_changed(uow, caller)
     if passkey.verifies_user:

@@ -1,9 +1,9 @@
 """Signing in with a passkey, with or without entering an address first.
 
 The request does the same work, and its answer looks the same, whether or not an account has the address
-(`core/credentials/decoys.py`). So does a refusal, whether or not the passkey exists. A passkey whose authenticator
-checked a PIN, a finger or a face counts as two factors, otherwise as one. After a valid answer, `conclusion.py`
-continues.
+(`core/credentials/passkey_challenges.py`). So does a refusal, whether or not the passkey exists. A passkey whose
+authenticator checked a PIN, a finger or a face counts as two factors, otherwise as one. After a valid answer,
+`conclusion.py` continues.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.accounts.users import User
-from core.credentials import decoys, passkey_challenges
+from core.credentials import passkey_challenges
 from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey, record_regression
 from core.credentials.webauthn import PasskeyAssertion, VerifiedAssertion
@@ -56,7 +56,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
     # Without passkeys, a random id makes a challenge that no passkey can answer, by the same work.
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_account_id()
     challenge = passkey_challenges.begin_sign_in(uow, passkey_challenges.subject_of(user_id))
-    address_decoys = decoys.of_address(uow, address)
+    address_decoys = passkey_challenges.decoys_of_address(uow, address)
     allowed = [passkey.descriptor for passkey in passkeys if passkey.begins_sign_ins] or address_decoys
     return PasskeyOptions(
         challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=allowed)

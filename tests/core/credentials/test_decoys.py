@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.crypto.pepper import HmacPepper
-from core.credentials import decoys
-from core.credentials.decoys import DECOYS_MAX
+from core.credentials import passkey_challenges
+from core.credentials.passkey_challenges import DECOYS_MAX
 from core.credentials.passkeys import PASSKEYS_MAX
 from core.credentials.webauthn import Descriptor
 from core.sessions.origins import CustomHost, Origin
@@ -32,7 +32,7 @@ INSTALLATION: Any = Installation()
 
 def decoys_of(address: str, installation: Any = INSTALLATION) -> Sequence[Descriptor]:
     """Return the decoys of an address."""
-    return decoys.of_address(installation, address)
+    return passkey_challenges.decoys_of_address(installation, address)
 
 
 @given(st.text(max_size=300))
@@ -56,14 +56,14 @@ def test_decoys_look_like_credentials_of_authenticators(address: str) -> None:
 def test_a_decoy_is_recognized_only_by_its_own_installation(address: str) -> None:
     other: Any = Installation(b"\x02" * 32)
     for passkey in decoys_of(address):
-        assert decoys.is_decoy(INSTALLATION, passkey.credential_id)
-        assert not decoys.is_decoy(other, passkey.credential_id)
+        assert passkey_challenges.is_decoy(INSTALLATION, passkey.credential_id)
+        assert not passkey_challenges.is_decoy(other, passkey.credential_id)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=1, max_size=1023))
 def test_no_other_id_is_recognized_as_a_decoy(credential_id: bytes) -> None:
-    assert not decoys.is_decoy(INSTALLATION, credential_id)
+    assert not passkey_challenges.is_decoy(INSTALLATION, credential_id)
 
 
 def test_each_further_decoy_is_for_half_of_the_remaining_addresses() -> None:
