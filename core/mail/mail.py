@@ -78,73 +78,37 @@ class MailTemplate(StrEnum):
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
 # A mail above the limit of its network does not count towards the limit of the address.
 _OF_REGISTRATION: Final = (MailLimit.TO_ADDRESS_FROM_NETWORK, MailLimit.TO_ADDRESS)
-# The limits of every mail; a new template declares its own here.
-LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
+_OF_INVITATION: Final = (
+    MailLimit.INVITATIONS_OF_ORGANIZATION,
+    MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,
+    MailLimit.INVITATIONS_TO_ADDRESS,
+)
+# The limits of every mail: the one of its address, unless a template declares others here.
+LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = dict.fromkeys(MailTemplate, _TO_ADDRESS) | {
     # Only an operator sends it.
     MailTemplate.TEST: (),
-    MailTemplate.NEW_SIGN_IN: _TO_ADDRESS,
-    MailTemplate.MFA_ENABLED: _TO_ADDRESS,
-    MailTemplate.MFA_DISABLED: _TO_ADDRESS,
-    MailTemplate.MFA_FACTOR_ADDED: _TO_ADDRESS,
-    MailTemplate.MFA_FACTOR_REMOVED: _TO_ADDRESS,
-    MailTemplate.MFA_FORCE_DISABLED: _TO_ADDRESS,
     MailTemplate.ACCOUNT_EXISTS: _OF_REGISTRATION,
     MailTemplate.VERIFY_EMAIL: _OF_REGISTRATION,
-    MailTemplate.VERIFY_NEW_EMAIL: _TO_ADDRESS,
-    MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,
     # The only way to get the account back, mailed to its previous proved address: no stranger can cause it.
     MailTemplate.EMAIL_CHANGED: (),
-    MailTemplate.EMAIL_CHANGED_BY_ORGANIZATION: _TO_ADDRESS,
-    # One for each change of address that is undone, to the address that gets the account back.
+    # One for each change of address that is undone, to the address that gets the account back. What a member is told of
+    # it is limited: a member can change an address and undo the change again and again.
     MailTemplate.TAKEOVER_UNDONE: (),
-    # A member can change an address and undo the change again and again.
-    MailTemplate.MEMBER_TAKEOVER_UNDONE: _TO_ADDRESS,
-    MailTemplate.RESET_PASSWORD: _TO_ADDRESS,
-    MailTemplate.CHOOSE_PASSWORD: _TO_ADDRESS,
-    MailTemplate.PASSWORD_CHANGED: _TO_ADDRESS,
-    MailTemplate.PASSWORD_SET: _TO_ADDRESS,
-    MailTemplate.MAGIC_LINK: _TO_ADDRESS,
-    MailTemplate.ADDRESS_CODE: _TO_ADDRESS,
-    MailTemplate.PASSKEY_ADDED: _TO_ADDRESS,
-    MailTemplate.PASSKEY_REMOVED: _TO_ADDRESS,
-    MailTemplate.IDENTITY_LINKED: _TO_ADDRESS,
-    MailTemplate.INVITATION: (
-        MailLimit.INVITATIONS_OF_ORGANIZATION,
-        MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,
-        MailLimit.INVITATIONS_TO_ADDRESS,
-    ),
-    MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
+    MailTemplate.INVITATION: _OF_INVITATION,
     MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
-    MailTemplate.ACCOUNT_CLOSED: _TO_ADDRESS,
-    MailTemplate.ACCOUNT_LOCKED: _TO_ADDRESS,
-    # A synchronization goes on without a mail; a directory that removes and adds a user must not fill their mailbox.
-    MailTemplate.WELCOME: _TO_ADDRESS,
-    MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
-    MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
     # One for each certificate.
     MailTemplate.SAML_CERTIFICATE_ENDING: (),
     MailTemplate.CONNECTION_KEY_ENDING: (),
     MailTemplate.UPSTREAM_METADATA_ENDING: (),
-    # An identity provider may publish new certificates all the time.
-    MailTemplate.CONNECTION_CERTIFICATES_REPLACED: _TO_ADDRESS,
-    MailTemplate.MAIL_SERVER_FAILING: _TO_ADDRESS,
-    MailTemplate.DOMAIN_FAILING: _TO_ADDRESS,
-    MailTemplate.WEBHOOK_OFF: _TO_ADDRESS,
     # Several members may leave within an hour, and each has made other credentials.
     MailTemplate.CREDENTIALS_LEFT: (MailLimit.LEAVERS_OF_ORGANIZATION,),
     # Once a day by its own rule (`core/scim/kept_members.py`).
     MailTemplate.SCIM_KEPT: (),
-    # An owner can delete and restore again and again.
-    MailTemplate.ORGANIZATION_DELETED: _TO_ADDRESS,
     # No stranger can cause it, and a mail that is held back would hide who was in the account.
     MailTemplate.IMPERSONATION_STARTED: (),
     MailTemplate.CUSTOMER_IMPERSONATION_STARTED: (),
     # Limited as invitations are, for a vendor over all of its customers.
-    MailTemplate.CUSTOMER_CLAIM: (
-        MailLimit.INVITATIONS_OF_ORGANIZATION,
-        MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,
-        MailLimit.INVITATIONS_TO_ADDRESS,
-    ),
+    MailTemplate.CUSTOMER_CLAIM: _OF_INVITATION,
 }
 # The mails that leave through the mail server of their organization, if it has set one. All others leave through the
 # platform's own: they carry an account's secret, which no organization's server may see, or warn about the account, and
