@@ -4,7 +4,6 @@ The options and credentials have the form of the browser's own functions: `parse
 `parseRequestOptionsFromJSON` of `PublicKeyCredential` read the options, and the credential's `toJSON()` the answer.
 """
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -48,6 +47,7 @@ from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.admitting import admit_pre_auth_token
 from entrypoints.web.serving.admission.credentials import account_wide, awaiting_second_factor, public, signed_in
 from entrypoints.web.serving.admission.hosts import on_custom_hosts
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
@@ -83,11 +83,8 @@ class PasskeySignIn(SecretBody, kw_only=True):
     customer: CustomerName | None = None
 
 
-class PasskeyChallenge(msgspec.Struct, kw_only=True):
+class PasskeyChallenge(Record, of=PasskeyOptions):
     """The options for the browser, and the id to send with its answer within five minutes."""
-
-    challenge_id: UUID
-    options: dict[str, Any]
 
 
 class PasskeyUpdate(msgspec.Struct, kw_only=True):
@@ -97,16 +94,9 @@ class PasskeyUpdate(msgspec.Struct, kw_only=True):
     second_factor: bool | msgspec.UnsetType = msgspec.UNSET
 
 
-class ChangedPasskeyItem(SecretBody, kw_only=True):
+class ChangedPasskeyItem(Record, SecretBody, of=PasskeyItem):
     """The passkey after the change; with backup codes if it has turned multi-factor authentication on."""
 
-    id: UUID
-    name: str
-    aaguid: str
-    backup_eligible: bool
-    created_at: datetime
-    last_used_at: datetime | None
-    second_factor: bool
     backup_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -133,7 +123,7 @@ class PasskeyList(msgspec.Struct, kw_only=True):
 @account_wide
 async def start_registration(call: Call) -> PasskeyChallenge:
     """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
-    return _challenge(await call.transact(passkeys.start_registration))
+    return PasskeyChallenge.of(await call.transact(passkeys.start_registration))
 
 
 @routes.post(
@@ -180,17 +170,8 @@ async def change_passkey(call: Call, id: UUID, body: PasskeyUpdate) -> ChangedPa
         name=None if body.name is msgspec.UNSET else body.name,
         is_second_factor=None if body.second_factor is msgspec.UNSET else body.second_factor,
     )
-    item = changed.item
-    return ChangedPasskeyItem(
-        id=item.id,
-        name=item.name,
-        aaguid=item.aaguid,
-        backup_eligible=item.backup_eligible,
-        created_at=item.created_at,
-        last_used_at=item.last_used_at,
-        second_factor=item.second_factor,
-        backup_codes=[code.reveal() for code in changed.codes] or msgspec.UNSET,
-    )
+    backup_codes = [code.reveal() for code in changed.codes] or msgspec.UNSET
+    return ChangedPasskeyItem.of(changed.item, backup_codes=backup_codes)
 
 
 @routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
@@ -214,7 +195,7 @@ async def start_sign_in(call: Call, body: PasskeySignInStart) -> PasskeyChalleng
     the browser offers the passkeys that it has.
     """
     wanted = destination(call, body.org_slug, body.service_slug, body.customer)
-    return _challenge(await call.transact(passkeys_sign_in.start, body.email, wanted))
+    return PasskeyChallenge.of(await call.transact(passkeys_sign_in.start, body.email, wanted))
 
 
 @routes.post(
@@ -259,7 +240,3 @@ async def ask_passkey(call: Call, body: PasskeyFactorStart) -> PasskeyFactorOpti
         destination(call),
     )
     return PasskeyFactorOptions(options=options)
-
-
-def _challenge(options: PasskeyOptions) -> PasskeyChallenge:
-    return PasskeyChallenge(challenge_id=options.challenge_id, options=options.options)

@@ -7,19 +7,17 @@ from uuid import UUID
 import msgspec
 
 from core.customers.products import ProductOnlyOffered, ProductUnknown
-from core.customers.relations import CustomerSide, CustomerState
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.organizations.group_roles import ExplainedRole
-from core.platform.explained_customers import CustomerMembership, ExplainedCustomer, ExplainedSetup
+from core.platform.explained_customers import ExplainedCustomer, ExplainedSetup
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import AwaitedStep, ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation
+from core.platform.why import ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation
 from core.sign_in.own_account import NamedConnection
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
-from core.sign_in.upstream.connections.failures import UpstreamFailure
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.shared.sign_in.explanations import explained_to_organization
 from entrypoints.web.input.decoding import Query
@@ -86,56 +84,16 @@ class ExplainedWay(msgspec.Struct, kw_only=True):
         )
 
 
-class StepOfSignIn(msgspec.Struct, kw_only=True):
+class StepOfSignIn(Record, of=NextStep):
     """What the user does next, and by which connection."""
 
-    step: AwaitedStep
-    connection: NamedConnection
 
-    @classmethod
-    def of(cls, step: NextStep) -> "StepOfSignIn":
-        """Return a step as the interface shows it."""
-        return cls(step=step.step, connection=step.connection)
-
-
-class ProblemsOfConnection(msgspec.Struct, kw_only=True):
+class ProblemsOfConnection(Record, of=ConnectionProblems):
     """Why sign-ins by a connection failed lately; whose they were is not known."""
 
-    connection_id: UUID
-    name: str
-    failures: list[UpstreamFailure]
 
-    @classmethod
-    def of(cls, problems: ConnectionProblems) -> "ProblemsOfConnection":
-        """Return the problems of a connection."""
-        return cls(connection_id=problems.connection_id, name=problems.name, failures=list(problems.failures))
-
-
-class CustomerOfSignIn(msgspec.Struct, kw_only=True):
+class CustomerOfSignIn(Record, of=ExplainedCustomer, rename={"id": "customer_id"}):
     """The customer for which the user comes, and what the user is to it; null for what is the customer's alone."""
-
-    customer_id: UUID
-    slug: str
-    name: str
-    state: CustomerState
-    paused_by: list[CustomerSide]
-    has_signed_in: bool
-    membership: CustomerMembership | None
-    is_assigned: bool | None
-
-    @classmethod
-    def of(cls, customer: ExplainedCustomer) -> "CustomerOfSignIn":
-        """Return the customer as the interface shows it."""
-        return cls(
-            customer_id=customer.id,
-            slug=customer.slug,
-            name=customer.name,
-            state=customer.state,
-            paused_by=list(customer.paused_by),
-            has_signed_in=customer.has_signed_in,
-            membership=customer.membership,
-            is_assigned=customer.is_assigned,
-        )
 
 
 class SetupOfSignIn(Record, of=ExplainedSetup, without=("internal_id",)):
