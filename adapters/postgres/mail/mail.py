@@ -202,9 +202,8 @@ class PostgresMailOutbox(Aggregate):
 
     def latest(self, limit: int) -> Sequence[Mail]:
         rows = self._rows(
-            """
-            SELECT   id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
-                     last_error, created_at, language
+            f"""
+            SELECT   {CLAIMED}
             FROM     mails
             WHERE    state = 'kept'
             AND      template = ANY (%s)

@@ -6,6 +6,7 @@ A lease of a server protects its mails, so the mails themselves are not leased.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -13,6 +14,7 @@ from uuid import UUID
 import structlog
 
 from adapters.crypto.vault import SealBroken, Vault
+from adapters.postgres.driver.columns import assignments, values
 from adapters.postgres.mail.mail import CLAIMED, TEMPLATES, MailDues, opened_mails
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import BY_ORGANIZATION, Mail
@@ -95,21 +97,18 @@ class PostgresRoutedMail(Aggregate):
 
     def save_health(self, leased: LeasedServer, health: ServerHealth) -> bool:
         return self._changes_one(
-            """
+            f"""
             UPDATE mail_servers
-            SET    failures = %s, failing_since = %s, next_attempt_at = %s, last_error = %s, last_success_at = %s
-            WHERE  organization_id = %s AND leased_until = %s AND updated_at = %s
+            SET    {assignments(ServerHealth)}
+            WHERE  organization_id = %(organization_id)s AND leased_until = %(leased_until)s
+              AND  updated_at = %(settings_at)s
             """,
-            (
-                health.failures,
-                health.failing_since,
-                health.next_attempt_at,
-                health.last_error,
-                health.last_success_at,
-                leased.organization_id,
-                leased.leased_until,
-                leased.settings_at,
-            ),
+            values(health)
+            | {
+                "organization_id": leased.organization_id,
+                "leased_until": leased.leased_until,
+                "settings_at": leased.settings_at,
+            },
         )
 
     def release(self, leased: LeasedServer) -> None:
@@ -212,10 +211,4 @@ def sealed_password(vault: Vault, organization_id: UUID, server: MailServer) -> 
 
 def health_of(row: Mapping[str, Any]) -> ServerHealth:
     """Return the health that a row of `mail_servers` states."""
-    return ServerHealth(
-        failures=row["failures"],
-        failing_since=row["failing_since"],
-        next_attempt_at=row["next_attempt_at"],
-        last_error=row["last_error"],
-        last_success_at=row["last_success_at"],
-    )
+    return ServerHealth(**{field.name: row[field.name] for field in fields(ServerHealth)})

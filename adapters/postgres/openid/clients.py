@@ -19,6 +19,12 @@ FIND: Final = f"""
     JOIN   organizations o ON o.id = s.organization_id AND o.status <> 'deleting'
     WHERE  s.client_id = %s
 """
+_WITH_PAGE: Final = """
+    SELECT c.id, s.frontchannel_logout_uri
+    FROM   sessions c
+    JOIN   services s ON s.organization_id = c.organization_id AND s.id = c.service_id
+    WHERE  c.revoked_at IS NULL AND s.frontchannel_logout_uri IS NOT NULL
+"""
 
 
 class PostgresClients(Aggregate):
@@ -61,30 +67,11 @@ class PostgresClients(Aggregate):
         )
 
     def children_with_pages(self, parent_id: UUID) -> Mapping[UUID, str]:
-        found = self._connection.execute(
-            """
-            SELECT   c.id, s.frontchannel_logout_uri
-            FROM     sessions c
-            JOIN     services s ON s.organization_id = c.organization_id AND s.id = c.service_id
-            WHERE    c.parent_id = %s AND c.revoked_at IS NULL AND s.frontchannel_logout_uri IS NOT NULL
-            ORDER BY c.created_at DESC
-            LIMIT    %s
-            """,
-            (parent_id, PAGES_MAX),
-        )
-        return dict(found.fetchall())
+        text = f"{_WITH_PAGE} AND c.parent_id = %s ORDER BY c.created_at DESC LIMIT %s"
+        return dict(self._connection.execute(text, (parent_id, PAGES_MAX)).fetchall())
 
     def with_page(self, session_id: UUID) -> Mapping[UUID, str]:
-        found = self._connection.execute(
-            """
-            SELECT c.id, s.frontchannel_logout_uri
-            FROM   sessions c
-            JOIN   services s ON s.organization_id = c.organization_id AND s.id = c.service_id
-            WHERE  c.id = %s AND c.revoked_at IS NULL AND s.frontchannel_logout_uri IS NOT NULL
-            """,
-            (session_id,),
-        )
-        return dict(found.fetchall())
+        return dict(self._connection.execute(f"{_WITH_PAGE} AND c.id = %s", (session_id,)).fetchall())
 
 
 def client_row(

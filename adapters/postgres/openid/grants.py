@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import json_or_null
+from adapters.postgres.driver.columns import columns, json_or_null, placeholders, values
 from adapters.postgres.sessions.callers import NEW_REFRESHABLE, CallersBySession, live_at, refreshable_row
 from adapters.postgres.transaction import Aggregate
 from core.openid.grants import AuthorizationCode, UsedCode
@@ -24,41 +24,28 @@ class PostgresAuthorizationCodes(CallersBySession):
 
     def add(self, code_hash: bytes, code: AuthorizationCode) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO authorization_codes (code_hash, organization_id, service_id, session_id, redirect_uri, scopes,
-                                             audience, nonce, code_challenge, key_thumbprint, created_at, expires_at,
-                                             host, requested_claims)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO authorization_codes ({columns(AuthorizationCode)}, code_hash, created_at)
+            VALUES ({placeholders(AuthorizationCode)}, %(code_hash)s, %(now)s)
             """,
-            (
-                code_hash,
-                code.organization_id,
-                code.service_id,
-                code.session_id,
-                code.redirect_uri,
-                list(code.scopes),
-                code.audience,
-                code.nonce,
-                code.code_challenge,
-                code.key_thumbprint,
-                self._transaction.now,
-                code.expires_at,
-                code.host,
-                json_or_null(code.requested_claims),
-            ),
+            values(code)
+            | {
+                "requested_claims": json_or_null(code.requested_claims),
+                "code_hash": code_hash,
+                "now": self._transaction.now,
+            },
         )
 
     def defer_use(self, code_hash: bytes, client_id: UUID) -> Deferred[AuthorizationCode | None]:
         return self._defer_one(
             AuthorizationCode,
-            """
+            f"""
             UPDATE authorization_codes c
             SET    used_at = %(now)s
             FROM   services s
             WHERE  c.code_hash = %(code_hash)s AND c.used_at IS NULL AND c.expires_at > %(now)s
               AND  s.organization_id = c.organization_id AND s.id = c.service_id AND s.client_id = %(client_id)s
-            RETURNING c.organization_id, c.service_id, c.session_id, c.redirect_uri, c.scopes, c.audience, c.nonce,
-                      c.code_challenge, c.key_thumbprint, c.expires_at, c.host, c.requested_claims
+            RETURNING {columns(AuthorizationCode, table="c")}
             """,
             {"code_hash": code_hash, "client_id": client_id, "now": self._transaction.now},
         )

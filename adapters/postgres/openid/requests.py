@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.openid.requests import StoredRequest
 
@@ -17,20 +18,17 @@ class PostgresAuthorizationRequests(Aggregate):
 
     def add(self, id_hash: bytes, request: StoredRequest, *, expires_at: datetime) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO authorization_requests (id_hash, organization_id, service_id, is_pushed, parameters, created_at,
-                                                expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO authorization_requests ({columns(StoredRequest)}, id_hash, created_at, expires_at)
+            VALUES ({placeholders(StoredRequest)}, %(id_hash)s, %(now)s, %(expires_at)s)
             """,
-            (
-                id_hash,
-                request.organization_id,
-                request.service_id,
-                request.is_pushed,
-                Jsonb(dict(request.parameters)),
-                self._transaction.now,
-                expires_at,
-            ),
+            values(request)
+            | {
+                "parameters": Jsonb(dict(request.parameters)),
+                "id_hash": id_hash,
+                "now": self._transaction.now,
+                "expires_at": expires_at,
+            },
         )
 
     def open(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.admissions import is_membership
@@ -25,6 +25,16 @@ from core.privacy.export import (
     OwnedOrganization,
 )
 from core.sessions.mfa_methods import MfaMethods
+
+_LOGIN: Final = """
+    id, created_at AS timestamp, ip_address, user_agent, provider, success, reason, risk_score, risk_factors,
+    geo_country, geo_city
+"""
+_LOGINS: Final = """
+    FROM  login_events
+    WHERE user_id = %(user_id)s AND id >= %(kept_id)s AND id < %(now_id)s
+      AND (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
+"""
 
 
 class PostgresPrivacyExport(Aggregate):
@@ -207,36 +217,16 @@ class PostgresPrivacyExport(Aggregate):
         )
 
     def count_logins(self, user_id: UUID, *, within: Sequence[UUID] | None) -> int:
-        return self._value(
-            """
-            SELECT count(*)
-            FROM   login_events
-            WHERE  user_id = %(user_id)s AND id >= %(kept_id)s AND id < %(now_id)s
-              AND  (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-            """,
-            _values(user_id, within) | kept_values(self._transaction.now),
-        )
+        return self._value(f"SELECT count(*) {_LOGINS}", _values(user_id, within) | kept_values(self._transaction.now))
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         # Successful and failed sign-ins separately, because the index returns only each kind in the order of time.
         return self._all(
             _login,
-            """
-            (SELECT   id, created_at AS timestamp, ip_address, user_agent, provider, success, reason, risk_score,
-                      risk_factors, geo_country, geo_city
-             FROM     login_events
-             WHERE    user_id = %(user_id)s AND success AND id >= %(kept_id)s AND id < %(now_id)s
-               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-             ORDER BY id DESC
-             LIMIT    %(limit)s)
+            f"""
+            (SELECT {_LOGIN} {_LOGINS} AND success ORDER BY id DESC LIMIT %(limit)s)
             UNION ALL
-            (SELECT   id, created_at, ip_address, user_agent, provider, success, reason, risk_score,
-                      risk_factors, geo_country, geo_city
-             FROM     login_events
-             WHERE    user_id = %(user_id)s AND NOT success AND id >= %(kept_id)s AND id < %(now_id)s
-               AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
-             ORDER BY id DESC
-             LIMIT    %(limit)s)
+            (SELECT {_LOGIN} {_LOGINS} AND NOT success ORDER BY id DESC LIMIT %(limit)s)
             ORDER BY id DESC
             LIMIT    %(limit)s
             """,

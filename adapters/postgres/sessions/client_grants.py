@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import json_or_null
+from adapters.postgres.driver.columns import columns, json_or_null, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.sessions.client_grants import ClientGrant
+
+# The type of the service says it.
+_NOT_STORED: Final = ("is_confidential",)
 
 
 class PostgresClientGrants(Aggregate):
@@ -14,16 +18,9 @@ class PostgresClientGrants(Aggregate):
 
     def add(self, session_id: UUID, granted: ClientGrant) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO client_grants (session_id, scopes, audience, key_thumbprint, host, requested_claims)
-            VALUES (%s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO client_grants ({columns(ClientGrant, without=_NOT_STORED)}, session_id)
+            VALUES ({placeholders(ClientGrant, without=_NOT_STORED)}, %(session_id)s)
             """,
-            (
-                session_id,
-                list(granted.scopes),
-                granted.audience,
-                granted.key_thumbprint,
-                granted.host,
-                json_or_null(granted.requested_claims),
-            ),
+            values(granted) | {"requested_claims": json_or_null(granted.requested_claims), "session_id": session_id},
         )

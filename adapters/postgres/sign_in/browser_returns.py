@@ -8,12 +8,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.admissions import is_shown
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.organizations.settings.branding import BRANDING_COLUMNS, PICTURE_TABLES
 from adapters.postgres.transaction import Aggregate
 from core.organizations.settings.branding import BrandedOrganization, Branding
 from core.sign_in.browser_returns import BrowserReturn
 
 _OF_BRANDING: Final = frozenset(field.name for field in fields(Branding))
+# What is read for the pages, and is not stored.
+_SHOWN: Final = ("place", "owner", "is_closed", "brand")
 
 
 class PostgresBrowserReturns(Aggregate):
@@ -21,24 +24,11 @@ class PostgresBrowserReturns(Aggregate):
 
     def add(self, wanted: BrowserReturn, id_hash: bytes, *, expires_at: datetime) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO browser_returns
-                (id_hash, target, organization_slug, service_slug, email, language, request_target, request_key,
-                 not_in_session, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO browser_returns (id_hash, expires_at, {columns(BrowserReturn, without=_SHOWN)})
+            VALUES (%(id_hash)s, %(expires_at)s, {placeholders(BrowserReturn, without=_SHOWN)})
             """,
-            (
-                id_hash,
-                wanted.target,
-                wanted.organization_slug,
-                wanted.service_slug,
-                wanted.email,
-                wanted.language,
-                wanted.request_target,
-                wanted.request_key,
-                wanted.not_in_session,
-                expires_at,
-            ),
+            values(wanted) | {"id_hash": id_hash, "expires_at": expires_at},
         )
 
     def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
