@@ -9,6 +9,7 @@ from core.credentials import passkeys
 from core.credentials.passkeys import PasskeyExists, RegistrationOver, RegistrationRefused, TooManyPasskeys
 from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
+from entrypoints.pages.credentials.passkeys import problem_of_registration
 from entrypoints.pages.frame.forms import challenge_id_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
 from entrypoints.pages.frame.routes import shows_again, sign_in_pages
@@ -44,7 +45,7 @@ async def _page(call: Call, refusal: Refusal | None = None) -> Response:
         challenge_id=started.challenge_id,
         options=json.dumps(started.options),
         host=hosts.origin_of(call).partition("://")[2],
-        problem=_words(refusal),
+        problem=problem_of_registration(refusal),
     )
 
 
@@ -76,10 +77,3 @@ async def add_passkey(call: Call, form: HostPasskeyForm) -> PageOrRedirect:
     )
     browsers.keep_session(call, cookie)
     return see_other(_DONE)
-
-
-def _words(refusal: Refusal | None) -> str:
-    if refusal is None:
-        return ""
-    # The user has typed none of the fields that a message about them would name.
-    return RegistrationRefused.default_message if getattr(refusal, "details", ()) else refusal.message

@@ -11,6 +11,7 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.sessions import browser_sessions
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.credentials.mfa import SETUP_CODES
+from entrypoints.pages.credentials.passkeys import problem_of_registration
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.forms import challenge_id_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect, form_page
@@ -45,7 +46,7 @@ async def _page(call: Call, way: ReturnQuery, refusal: Refusal | None = None) ->
         **await returns.context(call, way),
         challenge_id=started.challenge_id,
         options=msgspec.json.encode(started.options).decode(),
-        problem=_words(refusal),
+        problem=problem_of_registration(refusal),
     )
 
 
@@ -91,10 +92,3 @@ async def set_passkey_up(call: Call, form: PasskeyFactorForm) -> PageOrRedirect:
     )
     browsers.keep_session(call, cookie)
     return response
-
-
-def _words(refusal: Refusal | None) -> str:
-    if refusal is None:
-        return ""
-    # The user has typed none of the fields that a message about them would name.
-    return RegistrationRefused.default_message if getattr(refusal, "details", ()) else refusal.message

@@ -161,3 +161,11 @@ def _made(credential: str) -> tuple[Attestation, list[Transport]]:
     except BadRequest:
         # The script of the page wrote it, or there is no script: no field of it means anything to a person.
         raise RegistrationRefused from None
+
+
+def problem_of_registration(refusal: Refusal | None) -> str:
+    """Return what was refused of a passkey that the browser made; an empty text for nothing."""
+    if refusal is None:
+        return ""
+    # The user has typed none of the fields that a message about them would name.
+    return RegistrationRefused.default_message if getattr(refusal, "details", ()) else refusal.message
