@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Final
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.columns import columns, placeholders, values
+from adapters.postgres.driver.columns import columns, converted, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
+
+_one_time_token: Final = converted(OneTimeToken, purpose=TokenPurpose)
 
 
 class PostgresOneTimeTokens(Aggregate):
@@ -154,7 +156,3 @@ class PostgresOneTimeTokens(Aggregate):
     def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:
         self.withdraw(user_id, TokenPurpose.CHANGE_EMAIL, at=at)
         self.withdraw(user_id, TokenPurpose.DROP_EMAIL_CHANGE, at=at)
-
-
-def _one_time_token(*, purpose: str, **columns: Any) -> OneTimeToken:
-    return OneTimeToken(purpose=TokenPurpose(purpose), **columns)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import assignments, columns, placeholders, values
+from adapters.postgres.driver.columns import assignments, columns, converted, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.credentials.devices import Device, DeviceState, RenamedDevice
 from core.credentials.user_agents import DeviceType
@@ -16,6 +16,8 @@ from core.sign_in.recognition import DeviceToken
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
+_device: Final = converted(Device, device_type=DeviceType)
+_renamed: Final = converted(RenamedDevice, device_type=DeviceType)
 # Of a device `d`.
 _DEVICE: Final = columns(Device, table="d")
 _STATE: Final = f"""
@@ -167,10 +169,6 @@ class PostgresDevices(Aggregate):
         )
 
 
-def _device(*, device_type: str, **columns: Any) -> Device:
-    return Device(device_type=DeviceType(device_type), **columns)
-
-
 def _recognized(
     *,
     token_hash: bytes | None,
@@ -193,7 +191,3 @@ def _recognized(
 
 def _state(*, mfa_trusted_at: datetime | None, seen_at: datetime, **columns: Any) -> DeviceState:
     return DeviceState(device=_device(**columns), mfa_trusted_at=mfa_trusted_at, seen_at=seen_at)
-
-
-def _renamed(*, device_type: str, **columns: Any) -> RenamedDevice:
-    return RenamedDevice(device_type=DeviceType(device_type), **columns)

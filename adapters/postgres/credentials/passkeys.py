@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.driver.columns import columns, placeholders, values
+from adapters.postgres.driver.columns import columns, converted, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
 from core.credentials.webauthn import Transport
 
+_challenge: Final = converted(StoredPasskeyChallenge, purpose=Purpose)
 # Of a passkey `p`.
 _COLUMNS: Final = columns(Passkey, table="p")
 
@@ -156,7 +157,3 @@ class PostgresPasskeyChallenges(Aggregate):
 
 def _passkey(*, transports: list[str], **columns: Any) -> Passkey:
     return Passkey(transports=[Transport(transport) for transport in transports], **columns)
-
-
-def _challenge(*, purpose: str, **columns: Any) -> StoredPasskeyChallenge:
-    return StoredPasskeyChallenge(purpose=Purpose(purpose), **columns)

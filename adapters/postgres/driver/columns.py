@@ -113,6 +113,15 @@ def kwargs_row(make: Callable[..., Row]) -> RowFactory[Row]:
     return of
 
 
+def converted(make: Callable[..., Row], **conversions: Callable[[Any], Any]) -> Callable[..., Row]:
+    """Return what makes a row as `make` does, after converting the columns of these names, such as to enumerations."""
+
+    def convert(**columns: Any) -> Row:
+        return make(**columns | {name: conversion(columns[name]) for name, conversion in conversions.items()})
+
+    return convert
+
+
 def array_of(values: Iterable[UUID | int]) -> str:
     """Return an array of ids or numbers."""
     return "{" + ",".join(map(str, values)) + "}"

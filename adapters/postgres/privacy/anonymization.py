@@ -11,6 +11,7 @@ from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.admissions import IS_MEMBERSHIP, is_membership
+from adapters.postgres.driver.columns import converted
 from adapters.postgres.mail.mail import opened_values
 from adapters.postgres.privacy import personal_data
 from adapters.postgres.transaction import Aggregate
@@ -25,6 +26,7 @@ from core.sessions.mfa_methods import MfaMethods
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
+_affiliation: Final = converted(Affiliation, mfa_methods=MfaMethods)
 # The most rows that one statement changes, so that none takes long.
 BATCH_ROWS_MAX: Final = 5_000
 
@@ -254,7 +256,3 @@ def _values(anonymous: Anonymous, user_id: UUID) -> dict[str, Any]:
         "ip_address": anonymous.ip_address,
         "user_agent": anonymous.user_agent,
     }
-
-
-def _affiliation(*, mfa_methods: str, **columns: Any) -> Affiliation:
-    return Affiliation(mfa_methods=MfaMethods(mfa_methods), **columns)

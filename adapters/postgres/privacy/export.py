@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.admissions import is_membership
+from adapters.postgres.driver.columns import converted
 from adapters.postgres.log_times import kept_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OWNER
@@ -26,6 +27,8 @@ from core.privacy.export import (
 )
 from core.sessions.mfa_methods import MfaMethods
 
+_owned: Final = converted(OwnedOrganization, mfa_methods=MfaMethods)
+_login: Final = converted(ExportedLogin, risk_factors=json.dumps)
 _LOGIN: Final = """
     id, created_at AS timestamp, ip_address, user_agent, provider, success, reason, risk_score, risk_factors,
     geo_country, geo_city
@@ -249,11 +252,3 @@ class PostgresPrivacyExport(Aggregate):
 
 def _values(user_id: UUID, within: Sequence[UUID] | None) -> dict[str, Any]:
     return {"user_id": user_id, "within": list(within) if within is not None else None}
-
-
-def _login(*, risk_factors: list[str], **columns: Any) -> ExportedLogin:
-    return ExportedLogin(risk_factors=json.dumps(risk_factors), **columns)
-
-
-def _owned(*, mfa_methods: str, **columns: Any) -> OwnedOrganization:
-    return OwnedOrganization(mfa_methods=MfaMethods(mfa_methods), **columns)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from adapters.crypto.vault import Vault
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
+from adapters.postgres.driver.columns import columns, converted, values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
@@ -30,6 +31,7 @@ from core.sign_in.upstream.known_elsewhere import KnownAccount
 if TYPE_CHECKING:
     from core.deferred import Deferred
 
+_identity: Final = converted(Identity, provider=Provider)
 _ACCESS: Final = {"table": "identities", "column": "access_token_sealed"}
 _REFRESH: Final = {"table": "identities", "column": "refresh_token_sealed"}
 # The same expressions as in the unique indexes, so that the indexes are used.
@@ -48,15 +50,9 @@ _SEEN: Final = """
          AND service_id IS NOT DISTINCT FROM %(service_id)s
          AND (%(connection_id)s::uuid IS NULL OR connection_id = %(connection_id)s)))
 """
-_OF_USER: Final = """
-    SELECT id, user_id, provider, subject, email, linked_at
-    FROM   identities
-    WHERE  user_id = %(user_id)s AND
-"""
-_FIND: Final = """
-    SELECT id, user_id, provider, subject, email, linked_at
-    FROM   identities
-    WHERE  provider = %(provider)s AND subject = %(subject)s AND
+_OF_USER: Final = f"SELECT {columns(Identity)} FROM identities WHERE user_id = %(user_id)s AND"
+_FIND: Final = f"""
+    SELECT {columns(Identity)} FROM identities WHERE provider = %(provider)s AND subject = %(subject)s AND
 """
 # The identities of users who have left belong to connections, never to a service.
 _REMOVE: Final = f"""
@@ -81,7 +77,7 @@ class PostgresIdentities(Aggregate):
 
     def find(self, provider: Provider, subject: str, context: IdentityContext) -> Identity | None:
         return self._one(
-            _identity, f"{_FIND} {_IN_CONTEXT}", {"provider": provider, "subject": subject, **_context(context)}
+            _identity, f"{_FIND} {_IN_CONTEXT}", {"provider": provider, "subject": subject, **values(context)}
         )
 
     def accounts_of(
@@ -144,7 +140,7 @@ class PostgresIdentities(Aggregate):
         return self._all(
             _identity,
             f"{_OF_USER} {_SEEN} ORDER BY linked_at, id",
-            {"user_id": user_id, "is_everything": context is None, **_context(context or PLATFORM)},
+            {"user_id": user_id, "is_everything": context is None, **values(context or PLATFORM)},
         )
 
     def add(
@@ -172,17 +168,13 @@ class PostgresIdentities(Aggregate):
             ON CONFLICT DO NOTHING
             """,
             {
-                "id": identity.id,
-                "user_id": identity.user_id,
-                "provider": identity.provider,
-                "subject": identity.subject,
-                "email": identity.email,
+                **values(identity),
                 "now": self._transaction.now,
                 "confirmed_at": confirmed_at,
                 "own_subject": proven.own_subject,
                 **_groups(proven.groups),
                 **_names(proven.names),
-                **_context(context),
+                **values(context),
                 **self._sealed(identity.id, proven.tokens),
             },
         )
@@ -228,7 +220,7 @@ class PostgresIdentities(Aggregate):
                 "user_id": user_id,
                 "provider": provider,
                 "is_everything": context is None,
-                **_context(context or PLATFORM),
+                **values(context or PLATFORM),
             },
         )
 
@@ -290,7 +282,7 @@ class PostgresIdentities(Aggregate):
     def lock_tokens(self, user_id: UUID, provider: Provider, context: IdentityContext) -> HeldTokens | None:
         row = self._row(
             f"{_TOKENS} {_IN_CONTEXT} FOR NO KEY UPDATE",
-            {"user_id": user_id, "provider": provider, **_context(context)},
+            {"user_id": user_id, "provider": provider, **values(context)},
         )
         if row is None:
             return None
@@ -351,14 +343,6 @@ class PostgresIdentities(Aggregate):
         }
 
 
-def _context(context: IdentityContext) -> dict[str, UUID | None]:
-    return {
-        "connection_id": context.connection_id,
-        "organization_id": context.organization_id,
-        "service_id": context.service_id,
-    }
-
-
 def _groups(groups: AssertedGroups | None) -> dict[str, Any]:
     values = groups.values if groups is not None else None
     return {
@@ -369,10 +353,6 @@ def _groups(groups: AssertedGroups | None) -> dict[str, Any]:
 
 def _names(names: AssertedNames | None) -> dict[str, Any]:
     return {"has_names": names is not None, **asdict(names or AssertedNames())}
-
-
-def _identity(*, provider: str, **columns: Any) -> Identity:
-    return Identity(provider=Provider(provider), **columns)
 
 
 def _opened(vault: Vault, row: Mapping[str, Any]) -> ProviderTokens | None:
