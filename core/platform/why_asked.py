@@ -39,11 +39,11 @@ from core.platform.why import ConnectionProblems
 from core.saml import providers
 from core.sessions.limits import Confinement
 from core.sessions.sessions import MAILED, MFA
-from core.sign_in import arrivals, ways
+from core.sign_in import arrivals, judgement
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.facts import Circumstances, SignInFacts, Stage
 from core.sign_in.identities import IdentityContext
-from core.sign_in.judgement import Judgement, judge
+from core.sign_in.judgement import Failures, Judgement, LinkFacts, PasskeyFacts, PasswordFacts, judge
 from core.sign_in.own_account import NamedConnection
 from core.sign_in.places import Place
 from core.sign_in.proofs import FEDERATED, Destination, IdentityProof
@@ -54,7 +54,6 @@ from core.sign_in.upstream.connection_rules import ConnectionFacts
 from core.sign_in.upstream.connections import at_once
 from core.sign_in.upstream.connections.connections import ConnectionRecord
 from core.sign_in.upstream.connections.failures import SHOWN_MAX
-from core.sign_in.ways import Failures, LinkFacts, PasskeyFacts, PasswordFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -220,7 +219,7 @@ class AskedSignIn:
             has_password=user is not None and uow.credentials.has_password(user.id),
             failures=failures,
         )
-        walk = self._walk(SignInWay.PASSWORD, ways.OF_PASSWORD, facts, self._proof(Provider.PASSWORD, "pwd"))
+        walk = self._walk(SignInWay.PASSWORD, judgement.OF_PASSWORD, facts, self._proof(Provider.PASSWORD, "pwd"))
         until = failures.blocked_until if failures is not None else None
         return replace(walk, checks=tuple(_until(check, until) for check in walk.checks))
 
@@ -235,7 +234,7 @@ class AskedSignIn:
             else None,
         )
         proof = replace(self._proof(Provider.MAGIC_LINK, MAILED), proves_address=True)
-        return self._walk(SignInWay.LINK, ways.OF_LINK, facts, proof)
+        return self._walk(SignInWay.LINK, judgement.OF_LINK, facts, proof)
 
     def _by_passkey(self) -> SignInWalk:
         """Walk the way by a passkey; with several, by one that verifies its user."""
@@ -244,7 +243,7 @@ class AskedSignIn:
         facts = PasskeyFacts(is_place_known=self._is_place_known, user=self._known, is_accepted=bool(passkeys))
         methods = [method for passkey in passkeys[:1] for method in passkey.methods]
         methods += [MFA for passkey in passkeys[:1] if passkey.verifies_user]
-        return self._walk(SignInWay.PASSKEY, ways.OF_PASSKEY, facts, self._proof(Provider.PASSKEY, *methods))
+        return self._walk(SignInWay.PASSKEY, judgement.OF_PASSKEY, facts, self._proof(Provider.PASSKEY, *methods))
 
     def _proof(self, provider: Provider, *methods: str) -> IdentityProof:
         user_id = self._user.id if self._user is not None else self._uow.randomness.new_account_id()

@@ -21,12 +21,11 @@ from core.email_addresses import canonical_email
 from core.errors import RateLimitExceeded, Refusal
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
-from core.sign_in.judgement import judge
+from core.sign_in.judgement import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts, judge
 from core.sign_in.login_events import noted_refusal, refuse
 from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInReason, SignInRefused, reason_of
-from core.sign_in.ways import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

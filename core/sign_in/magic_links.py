@@ -35,12 +35,11 @@ from core.secrets import Secret, hash_token
 from core.sessions.sessions import MAILED
 from core.sign_in import conclusion
 from core.sign_in.customer_choices import CustomerRequired
-from core.sign_in.judgement import judge
+from core.sign_in.judgement import OF_LINK, LinkFacts, judge
 from core.sign_in.login_events import note_refusal, noted_refusal
 from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, MailedProof, UsedWay
 from core.sign_in.reasons import SignInReason, SignInRefused
-from core.sign_in.ways import OF_LINK, LinkFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

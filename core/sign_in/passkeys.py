@@ -22,12 +22,11 @@ from core.errors import Refusal, SsoRequired
 from core.sessions.sessions import MFA
 from core.sign_in import conclusion, places
 from core.sign_in.customer_choices import CustomerRequired
-from core.sign_in.judgement import judge
+from core.sign_in.judgement import OF_ANSWER, PasskeyFacts, judge
 from core.sign_in.login_events import refuse
 from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
 from core.sign_in.reasons import SignInRefused, reason_of
-from core.sign_in.ways import OF_ANSWER, PasskeyFacts
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -2,7 +2,7 @@
 
 A rule reads nothing and changes nothing. Signing in carries out the answers (`effects.py`), and the explanation for
 those who help reads the same answers (`core/platform/why.py`), so that it cannot say anything else. The rules of a way
-before it has proved an identity are in `ways.py` (ops/decisions/0093-one-judge-of-sign-ins.md).
+before it has proved an identity are in `judgement.py` (ops/decisions/0093-one-judge-of-sign-ins.md).
 """
 
 from __future__ import annotations

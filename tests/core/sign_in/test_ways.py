@@ -10,12 +10,11 @@ import pytest
 
 from core.accounts.sign_in_failures import FAILURES_FROM_NETWORK_MAX, WINDOW, SignInFailure
 from core.accounts.users import User
-from core.sign_in import ways
-from core.sign_in.judgement import Verdict, judge
+from core.sign_in import judgement
+from core.sign_in.judgement import Failures, LinkFacts, PasskeyFacts, PasswordFacts, Verdict, judge
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Asks, Depends, Rule
 from core.sign_in.upstream.connection_rules import ConnectionFacts
-from core.sign_in.ways import Failures, LinkFacts, PasskeyFacts, PasswordFacts
 from tests.tenants import small_scope as scope
 from tests.tenants.given_values import USER
 
@@ -107,7 +106,7 @@ def _difference(rules: Any, facts: Any, right: Rule | None) -> list[str]:
     return [] if refused is right else [f"{facts} is refused by {refused}, and was to be by {right}"]
 
 
-WAYS: Final = ((ways.OF_PASSWORD, passwords), (ways.OF_LINK, links), (ways.OF_PASSKEY, passkeys))
+WAYS: Final = ((judgement.OF_PASSWORD, passwords), (judgement.OF_LINK, links), (judgement.OF_PASSKEY, passkeys))
 
 
 @pytest.mark.parametrize(("rules", "differences"), WAYS)
@@ -154,7 +153,7 @@ def test_where_the_network_is_not_known_it_depends_on_that() -> None:
         is_place_known=True, user=USER, has_password=True, failures=failures(FAILURES_FROM_NETWORK_MAX, None)
     )
 
-    judged = judge(ways.OF_PASSWORD, facts)
+    judged = judge(judgement.OF_PASSWORD, facts)
 
     assert judged.refusal is None
     answers = [check.answer for check in judged.trace if check.verdict is Verdict.DEPENDS]
