@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any, Final
@@ -54,12 +53,6 @@ class ShownClaim:
 def shown(claims: Mapping[str, Any]) -> list[ShownClaim]:
     """Return the claims in alphabetical order."""
     return [ShownClaim(name, _text(value), WORDS.get(name, OTHER)) for name, value in sorted(claims.items())]
-
-
-def payload_of(token: str) -> dict[str, Any]:
-    """Return the claims of a token that was just signed here."""
-    encoded = token.split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
 
 
 def _text(value: object) -> str:

@@ -15,9 +15,10 @@ from entrypoints.pages.console.frame import Program
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.openid.id_tokens import payload_of, shown
+from entrypoints.pages.openid.id_tokens import shown
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.shared.openid.id_tokens import signed_id_token
+from entrypoints.shared.openid.previews import payload_of
 from entrypoints.shared.sessions.token_answers import signed
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.admission.credentials import on_service_in_console

@@ -46,13 +46,14 @@ def payloads_of(call: Call, preview: PreviewedTokens) -> TokenPayloads:
             )
         )
     return TokenPayloads(
-        access_token=_payload(access_token),
-        id_token=_payload(id_token) if id_token is not None else None,
+        access_token=payload_of(access_token),
+        id_token=payload_of(id_token) if id_token is not None else None,
         size_bytes=max(sizes.values()),
         warnings=warnings,
     )
 
 
-def _payload(token: str) -> Mapping[str, Any]:
+def payload_of(token: str) -> Mapping[str, Any]:
+    """Return the claims of a token that was just signed here."""
     part = token.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
