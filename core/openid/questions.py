@@ -39,7 +39,7 @@ from core.sign_in.admission import SignInAnew
 from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.places import Place
-from core.sign_in.reasons import SignInReason, reason_of
+from core.sign_in.reasons import SignInReason, reason_of_rule
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -111,9 +111,7 @@ def only_connection(uow: UnitOfWork, client: Client, request: AuthorizationReque
 def no_access(uow: UnitOfWork, visit: Visit, refusal: Refusal, note: Note, *, to_service: str = NOT_LET_IN) -> NoAccess:
     """Return the page for a user without access, and note why; without a page, answer the service `access_denied`."""
     client, request = visit.client, visit.request
-    reason = reason_of(refusal.reason)
-    assert reason is not None, "a customer is closed for no reason of the vocabulary"
-    note(reason)
+    note(reason_of_rule(refusal))
     if "none" in request.prompts:
         raise request.refused("access_denied", to_service)
     return NoAccess(

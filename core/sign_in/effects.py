@@ -33,7 +33,7 @@ from core.sign_in.judgement import Judgement
 from core.sign_in.login_events import Attempt
 from core.sign_in.mfa_challenges import BegunSession, MfaChallenge, SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import IdentityProof
-from core.sign_in.reasons import SecondFactorDue, SignInInterrupted, SignInReason, reason_of
+from core.sign_in.reasons import SecondFactorDue, SignInInterrupted, SignInReason, reason_of_rule
 from core.sign_in.recognition import AdmittedDevice
 from core.sign_in.rules import Asks, Rule
 
@@ -79,8 +79,7 @@ def _keep(uow: UnitOfWork, judged: Judgement[SignInFacts], refusal: Refusal) -> 
     """Return a refusal whose changes are kept, with its record among them; raise any other one."""
     facts, rule = judged.facts, judged.rule
     proof, destination = facts.proof, facts.destination.of_proved(_chosen(facts))
-    reason = reason_of(refusal.reason)
-    assert reason is not None, "a rule refuses for no reason of the vocabulary"
+    reason = reason_of_rule(refusal)
     if rule is Rule.ADDRESS_CONFIRMED:
         login_events.note_refusal(uow, proof.user_id, proof.used_way, destination, reason)
         return refusal

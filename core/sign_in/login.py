@@ -18,14 +18,14 @@ from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.email_addresses import canonical_email
-from core.errors import RateLimitExceeded, Refusal
+from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
 from core.sign_in import arrivals, conclusion, places, recognition
 from core.sign_in.judgement import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts, judge
 from core.sign_in.login_events import noted_refusal, refuse
 from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInReason, SignInRefused, reason_of
+from core.sign_in.reasons import SignInReason, SignInRefused, reason_of_rule
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -105,7 +105,7 @@ def finish(
     facts = attempt.facts if is_right else replace(attempt.facts, is_right=False)
     refusal, user = judge(BY_COMPARISON, facts).refusal, attempt.user
     if user is None or refusal is not None:
-        return _refuse(uow, attempt, destination, reason=_reason(refusal))
+        return _refuse(uow, attempt, destination, reason=reason_of_rule(refusal))
     locked = uow.credentials.defer_lock(user.id)
     circumstances = arrivals.defer_circumstances(uow, user.id, destination)
     stored = locked()
@@ -123,9 +123,3 @@ def finish(
 def _refuse(uow: UnitOfWork, attempt: LoginAttempt, destination: Destination, *, reason: SignInReason) -> Outcome:
     uow.sign_in_failures.fail(attempt.id)
     return refuse(uow, attempt.user, UsedWay(Provider.PASSWORD), destination, SignInRefused(), reason=reason)
-
-
-def _reason(refusal: Refusal | None) -> SignInReason:
-    reason = reason_of(refusal.reason) if refusal is not None else None
-    assert reason is not None, "a password is refused for no reason of the vocabulary"
-    return reason

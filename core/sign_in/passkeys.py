@@ -26,7 +26,7 @@ from core.sign_in.judgement import OF_ANSWER, PasskeyFacts, judge
 from core.sign_in.login_events import refuse
 from core.sign_in.mfa_challenges import Outcome
 from core.sign_in.proofs import Destination, IdentityProof, UsedWay
-from core.sign_in.reasons import SignInRefused, reason_of
+from core.sign_in.reasons import SignInRefused, reason_of_rule
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -121,6 +121,5 @@ def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> IdentityProof:
 
 
 def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, refusal: Refusal | None) -> SignInRefused:
-    reason = reason_of(refusal.reason) if refusal is not None else None
-    assert reason is not None, "a passkey is refused for no reason of the vocabulary"
-    return refuse(uow, user, UsedWay(Provider.PASSKEY), destination, PasskeyRefused(), reason=reason)
+    way, reason = UsedWay(Provider.PASSKEY), reason_of_rule(refusal)
+    return refuse(uow, user, way, destination, PasskeyRefused(), reason=reason)

@@ -15,6 +15,7 @@ from core.tables import PartialTable
 
 if TYPE_CHECKING:
     from core.accounts.users import User
+    from core.errors import Refusal
 
 # In fifteen minutes, for one account, reason and organization; further events are not stored. A single event says that
 # a limit is reached.
@@ -268,6 +269,13 @@ _BY_VALUE: Final = {str(reason): reason for reason in SignInReason}
 def reason_of(stored: str | None) -> SignInReason | None:
     """Return the reason of a refusal or of a row; None for one that is not in this vocabulary."""
     return _BY_VALUE.get(stored or "")
+
+
+def reason_of_rule(refusal: Refusal | None) -> SignInReason:
+    """Return the reason of the refusal of a rule, which is one of this vocabulary."""
+    reason = reason_of(refusal.reason) if refusal is not None else None
+    assert reason is not None, "a rule refuses for no reason of the vocabulary"
+    return reason
 
 
 def reason_of_account(user: User) -> SignInReason | None:
