@@ -129,13 +129,6 @@ class TargetInvalid(OAuthRefusal):
     default_message = "The resource is none of the audiences of the service. Register it with the service first."
 
 
-class TokenTypeUnsupported(OAuthRefusal):
-    """The token cannot be revoked (RFC 7009, 2.2.1)."""
-
-    error = "unsupported_token_type"
-    default_message = "Only access tokens and refresh tokens can be revoked."
-
-
 class ProofInvalid(OAuthRefusal):
     """The DPoP proof is missing or not valid (RFC 9449, 5)."""
 
