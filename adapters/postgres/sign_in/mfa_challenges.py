@@ -172,4 +172,5 @@ def _confinement(context: dict[str, Any]) -> Confinement | None:
     stored = context.get("confinement")
     if stored is None:
         return None
-    return Confinement(**{name: UUID(value) if name in _LIMITS else value for name, value in stored.items()})
+    limits = {name: UUID(stored.pop(name)) for name in _LIMITS if name in stored}
+    return Confinement(**limits, **stored)

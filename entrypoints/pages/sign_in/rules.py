@@ -120,9 +120,11 @@ _BEFORE: Final = PartialTable(
     }
 )
 _MAIL_LIMIT: Final = marked("Five sign-in links were mailed within an hour, so no further one is mailed now.")
-_AFTER_MAIL_LIMIT: Final = (
-    marked("Ask the user to open the newest link that was mailed. Only the platform can end the limit earlier."),
-    marked("Ask the user to open the newest link that was mailed, or end the limit below."),
+_AFTER_MAIL_LIMIT: Final = marked(
+    "Ask the user to open the newest link that was mailed. Only the platform can end the limit earlier."
+)
+_AFTER_MAIL_LIMIT_BY_PLATFORM: Final = marked(
+    "Ask the user to open the newest link that was mailed, or end the limit below."
 )
 # What a rule needs from people who help; the second table is for the platform, where it can do more.
 _NEXT: Final = PartialTable(
@@ -262,11 +264,12 @@ def because(rule: Rule, reason: SignInReason | None) -> str:
 
 def next_step(rule: Rule, reason: SignInReason | None, *, is_platform: bool) -> str:
     """Return what to do about what a rule answers; empty when there is nothing to do."""
-    step = _NEXT.get(reason) if reason is not None else None
-    if step is None:
-        to_all, to_platform = _AFTER_MAIL_LIMIT if rule is Rule.MAIL_LIMIT else ("", "")
-        return to_platform if is_platform else to_all
-    return _NEXT_BY_PLATFORM.get(reason, step) if is_platform else step
+    if reason is not None and reason in _NEXT:
+        to_all = _NEXT.get(reason, "")
+        return _NEXT_BY_PLATFORM.get(reason, to_all) if is_platform else to_all
+    if rule is Rule.MAIL_LIMIT:
+        return _AFTER_MAIL_LIMIT_BY_PLATFORM if is_platform else _AFTER_MAIL_LIMIT
+    return ""
 
 
 def problem_text(problem: ProviderProblem) -> str:
