@@ -40,7 +40,7 @@ IN_ENGLISH = {
 NAMES = {"Gatehouse", "UTC"}
 # The functions of templates and of handlers that take an English text.
 IN_TEMPLATES = {"_", "gettext", "ngettext"}
-IN_HANDLERS = {"translated": 1, "marked": 0}
+IN_HANDLERS = {"translated": 1, "marked": 0, "step": 0}
 # The arguments of components that are for the browser.
 FOR_BROWSERS = {"autocomplete", "href", "id", "inputmode", "name", "type", "value"}
 READ_ALOUD = {"aria-label", "title", "alt", "placeholder"}

@@ -46,6 +46,11 @@ class Step:
     fields: tuple[str, ...] = ()
 
 
+def step(text: str, *, copies: tuple[str, ...] = (), fields: tuple[str, ...] = ()) -> Step:
+    """Return a step with an English text, which the page translates."""
+    return Step(text=text, copies=copies, fields=fields)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderKind:
     """A kind of provider that a page offers, by the word in the address; `name` is the product's.

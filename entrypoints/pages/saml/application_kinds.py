@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from entrypoints.pages.console.setup_steps import ProviderKind, Step, kind_of
+from entrypoints.pages.console.setup_steps import ProviderKind, kind_of, step
 from entrypoints.pages.frame.languages import marked
 
 READ_IN: Final = "2026-11"
-_USERS: Final = Step(
-    text=marked("Choose what the application receives about a user. In doubt, leave it as it is."),
+_USERS: Final = step(
+    "Choose what the application receives about a user. In doubt, leave it as it is.",
     fields=("name_id_format", "email_attribute"),
 )
 OTHER: Final = ProviderKind(
@@ -18,18 +18,14 @@ OTHER: Final = ProviderKind(
     source="https://docs.oasis-open.org/security/saml/v2.0/saml-metadata-2.0-os.pdf",
     read_in=READ_IN,
     steps=(
-        Step(
-            text=marked(
-                "At the application, set up sign-in by SAML 2.0. If it reads metadata, give it the metadata address;"
-                " else enter the other values, and the certificate above."
-            ),
+        step(
+            "At the application, set up sign-in by SAML 2.0. If it reads metadata, give it the metadata address; else"
+            " enter the other values, and the certificate above.",
             copies=("metadata_url", "entity_id", "sso_url", "slo_url"),
         ),
-        Step(
-            text=marked(
-                "Paste the metadata of the application here. Instead, you can enter its entity id and its address"
-                " for assertions."
-            ),
+        step(
+            "Paste the metadata of the application here. Instead, you can enter its entity id and its address for"
+            " assertions.",
             fields=("metadata", "entity_id", "acs_url"),
         ),
         _USERS,
@@ -42,24 +38,18 @@ KINDS: Final = (
         source="https://developer.okta.com/docs/guides/add-an-external-idp/saml2/main/",
         read_in=READ_IN,
         steps=(
-            Step(
-                text=marked(
-                    "In the Okta Admin Console, open “Security” and “Identity Providers”. Choose “Add identity"
-                    " provider” and “SAML 2.0 IdP”, then “Next”."
-                )
+            step(
+                "In the Okta Admin Console, open “Security” and “Identity Providers”. Choose “Add identity provider”"
+                " and “SAML 2.0 IdP”, then “Next”."
             ),
-            Step(
-                text=marked(
-                    "Enter these as “IdP Issuer URI” and “IdP Single Sign-On URL”, and upload the certificate above as"
-                    " a .pem file. Choose “Finish”."
-                ),
+            step(
+                "Enter these as “IdP Issuer URI” and “IdP Single Sign-On URL”, and upload the certificate above as a"
+                " .pem file. Choose “Finish”.",
                 copies=("entity_id", "sso_url"),
             ),
-            Step(
-                text=marked(
-                    "At the new identity provider, choose “Actions” and “Download metadata”, and paste the file here."
-                    " Instead, you can enter its entity id and its address for assertions."
-                ),
+            step(
+                "At the new identity provider, choose “Actions” and “Download metadata”, and paste the file here."
+                " Instead, you can enter its entity id and its address for assertions.",
                 fields=("metadata", "entity_id", "acs_url"),
             ),
             _USERS,
@@ -71,25 +61,18 @@ KINDS: Final = (
         source="https://learn.microsoft.com/en-us/entra/external-id/direct-federation",
         read_in=READ_IN,
         steps=(
-            Step(
-                text=marked(
-                    "In the Microsoft Entra admin center, open “External Identities” and “All identity providers”. On"
-                    " the tab “Custom”, choose “Add new” and “SAML/WS-Fed”."
-                )
+            step(
+                "In the Microsoft Entra admin center, open “External Identities” and “All identity providers”. On the"
+                " tab “Custom”, choose “Add new” and “SAML/WS-Fed”."
             ),
-            Step(
-                text=marked(
-                    "After step 2 there, enter the metadata address and choose “Parse”. Instead, you can enter the"
-                    " entity id as “Issuer URI”, the sign-in address as “Passive authentication endpoint”, and the"
-                    " certificate above."
-                ),
+            step(
+                "After step 2 there, enter the metadata address and choose “Parse”. Instead, you can enter the entity"
+                " id as “Issuer URI”, the sign-in address as “Passive authentication endpoint”, and the certificate"
+                " above.",
                 copies=("metadata_url", "entity_id", "sso_url"),
             ),
-            Step(
-                text=marked(
-                    "These are filled in, and the same for every customer of Microsoft. Leave them as they are, and"
-                    " save."
-                ),
+            step(
+                "These are filled in, and the same for every customer of Microsoft. Leave them as they are, and save.",
                 fields=("entity_id", "acs_url", "name_id_format", "email_attribute"),
             ),
         ),
@@ -100,27 +83,18 @@ KINDS: Final = (
         source="https://support.google.com/a/answer/12032922",
         read_in=READ_IN,
         steps=(
-            Step(
-                text=marked(
-                    "In the Google Admin console, open “Security”, “Authentication” and “SSO with third-party IdP”, and"
-                    " choose “Add SAML profile”."
-                )
+            step(
+                "In the Google Admin console, open “Security”, “Authentication” and “SSO with third-party IdP”, and"
+                " choose “Add SAML profile”."
             ),
-            Step(
-                text=marked(
-                    "Enter these as “IDP entity ID”, “Sign-in page URL” and “Sign-out page URL”. Upload the certificate"
-                    " above as a .pem file, and save."
-                ),
+            step(
+                "Enter these as “IDP entity ID”, “Sign-in page URL” and “Sign-out page URL”. Upload the certificate"
+                " above as a .pem file, and save.",
                 copies=("entity_id", "sso_url", "slo_url"),
             ),
-            Step(
-                text=marked("Under “SP details”, copy “Entity ID” and “ACS URL”."),
-                fields=("entity_id", "acs_url"),
-            ),
+            step("Under “SP details”, copy “Entity ID” and “ACS URL”.", fields=("entity_id", "acs_url")),
             _USERS,
-            Step(
-                text=marked("Save here. At Google, assign the profile under “Manage SSO profile assignments”."),
-            ),
+            step("Save here. At Google, assign the profile under “Manage SSO profile assignments”."),
         ),
     ),
     OTHER,
