@@ -7,13 +7,19 @@ a tenth of a second of a processor. The private key is sealed at rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.secrets import Secret
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(days=3 * 365)
 # After a change, metadata contain the previous certificate this long.
@@ -61,3 +67,31 @@ class SamlSigningKey:
     certificate_id: UUID
     certificate_pem: str = field(repr=False)
     private_pem: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """A certificate or metadata of a service or connection, by its name, that end soon; and the owner to warn."""
+
+    organization_id: UUID
+    organization_name: str
+    name: str
+    ends_at: datetime
+    owner_email: str | None
+
+
+def warn(uow: UnitOfWork, ending: Sequence[Ending], template: MailTemplate, *, kind: str) -> int:
+    """Mail the owners of what ends, which the mail names by its kind; return how many end."""
+    for one in ending:
+        if one.owner_email is not None:
+            named: dict[str, Any] = {kind: one.name}
+            mail.send(
+                uow,
+                one.owner_email,
+                template,
+                organization_id=one.organization_id,
+                organization=one.organization_name,
+                at=one.ends_at.strftime("%Y-%m-%d"),
+                **named,
+            )
+    return len(ending)

@@ -20,15 +20,25 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 _SEALED: Final = "private_key_sealed"
+# The address of the owner of an organization; `{0}` is its id, and the parameter `owner` the role.
+OWNER_EMAIL: Final = """
+    (SELECT u.email
+     FROM   memberships m
+     JOIN   users u ON u.id = m.user_id
+     WHERE  m.organization_id = {0} AND m.role = %(owner)s AND u.deactivated_at IS NULL)
+"""
 
 
 class KeyCertificates(Aggregate):
-    """The key pairs in `table`, each of one row that its column `owner` names, together with the organization."""
+    """The port `KeyCertificates`, but for `claim_ending`.
+
+    The key pairs are in `table`, each of one row that its column `owner` names, together with the organization.
+    """
 
     table: ClassVar[LiteralString]
     owner: ClassVar[LiteralString]
 
-    def _active(self, organization_id: UUID, owner_id: UUID) -> SamlCertificate | None:
+    def active(self, organization_id: UUID, owner_id: UUID) -> SamlCertificate | None:
         return self._one(
             SamlCertificate,
             f"""
@@ -38,7 +48,7 @@ class KeyCertificates(Aggregate):
             (organization_id, owner_id),
         )
 
-    def _published(self, organization_id: UUID, owner_id: UUID, at: datetime) -> Sequence[SamlCertificate]:
+    def published(self, organization_id: UUID, owner_id: UUID, *, at: datetime) -> Sequence[SamlCertificate]:
         return self._all(
             SamlCertificate,
             f"""
@@ -49,7 +59,7 @@ class KeyCertificates(Aggregate):
             (organization_id, owner_id, at),
         )
 
-    def _defer_active_key(self, organization_id: UUID, owner_id: UUID) -> Deferred[SamlSigningKey | None]:
+    def defer_signing_key(self, organization_id: UUID, owner_id: UUID) -> Deferred[SamlSigningKey | None]:
         return self._defer_one(
             self._opened,
             f"""
@@ -60,7 +70,7 @@ class KeyCertificates(Aggregate):
             (organization_id, owner_id),
         )
 
-    def _published_keys(self, organization_id: UUID, owner_id: UUID, at: datetime) -> Sequence[SamlSigningKey]:
+    def published_keys(self, organization_id: UUID, owner_id: UUID, *, at: datetime) -> Sequence[SamlSigningKey]:
         return self._all(
             self._opened,
             f"""
@@ -72,11 +82,12 @@ class KeyCertificates(Aggregate):
             (organization_id, owner_id, at),
         )
 
-    def _replace_active(
+    def replace_active(
         self,
         organization_id: UUID,
         owner_id: UUID,
         certificate: SamlCertificate,
+        *,
         private_pem: Secret,
         previous_published_until: datetime,
     ) -> None:
@@ -111,6 +122,16 @@ class KeyCertificates(Aggregate):
                     private_pem.reveal().encode(), table=self.table, column=_SEALED, row=certificate.id
                 ),
             },
+        )
+
+    def deactivate_all(self, organization_id: UUID, owner_id: UUID) -> None:
+        self._connection.execute_later(
+            f"""
+            UPDATE {self.table}
+            SET    is_active = false, published_until = NULL
+            WHERE  organization_id = %s AND {self.owner} = %s
+            """,
+            (organization_id, owner_id),
         )
 
     def _opened(self, *, certificate_id: UUID, public_key: str, private_key_sealed: bytes) -> SamlSigningKey:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import UUID
 
+from core import key_certificates
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
 from core.key_certificates import OVERLAP, WARNING, MadeCertificate, SamlCertificate
-from core.lazy_dataclasses import dataclass
-from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation
 from core.services import access
@@ -34,18 +32,6 @@ class NoCertificate(NotFound):
     """The service has no active certificate."""
 
     default_message = "This service has no active SAML certificate. Create one."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndingCertificate:
-    """An active certificate that ends soon, and the owner to tell."""
-
-    certificate_id: UUID
-    organization_id: UUID
-    organization_name: str
-    service_name: str
-    valid_until: datetime
-    owner_email: str | None
 
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
@@ -68,7 +54,11 @@ def add(uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from:
     """Do what `create` does for an authorized caller, also before SAML is enabled."""
     certificate = SamlCertificate.of(made, uow.randomness.new_id(), valid_from=valid_from, at=uow.now)
     uow.saml_certificates.replace_active(
-        service, certificate, private_pem=made.private_pem, previous_published_until=uow.now + OVERLAP
+        service.organization_id,
+        service.id,
+        certificate,
+        private_pem=made.private_pem,
+        previous_published_until=uow.now + OVERLAP,
     )
     uow.record(
         AuditAction.SAML_CERTIFICATE_CREATED,
@@ -85,7 +75,7 @@ def add(uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from:
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> SamlCertificate:
     """Return the active certificate; raise `NoCertificate` without one."""
     service = access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
-    certificate = uow.saml_certificates.active(service)
+    certificate = uow.saml_certificates.active(service.organization_id, service.id)
     if certificate is None:
         raise NoCertificate
     return certificate
@@ -94,18 +84,7 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> SamlCertificate:
 def warn(uow: UnitOfWork, limit: int) -> int:
     """Mail the owners of at most `limit` services whose certificate ends soon, once each; return how many."""
     ending = uow.saml_certificates.claim_ending(before=uow.now + WARNING, at=uow.now, limit=limit)
-    for one in ending:
-        if one.owner_email is not None:
-            mail.send(
-                uow,
-                one.owner_email,
-                MailTemplate.SAML_CERTIFICATE_ENDING,
-                organization_id=one.organization_id,
-                organization=one.organization_name,
-                service=one.service_name,
-                at=one.valid_until.strftime("%Y-%m-%d"),
-            )
-    return len(ending)
+    return key_certificates.warn(uow, ending, MailTemplate.SAML_CERTIFICATE_ENDING, kind="service")
 
 
 def _require_enabled(uow: UnitOfWork, service: Service) -> None:

@@ -219,7 +219,7 @@ def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Disable the configuration and deactivate all certificates; the other settings stay."""
     service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
     before = uow.saml_configurations.view(service).configuration
-    uow.saml_certificates.deactivate_all(service)
+    uow.saml_certificates.deactivate_all(service.organization_id, service.id)
     _save(uow, service, before, replace(before, enabled=False), change="saml_disabled")
 
 
@@ -241,7 +241,7 @@ def remove(uow: UnitOfWork, service: Service, shown_entity_id: str) -> None:
         sign_response=before.sign_response,
         members_only=before.members_only,
     )
-    uow.saml_certificates.deactivate_all(service)
+    uow.saml_certificates.deactivate_all(service.organization_id, service.id)
     _save(uow, service, before, after, change="saml_deleted", deleted_entity_id=before.entity_id)
 
 

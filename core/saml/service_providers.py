@@ -80,7 +80,7 @@ def _application_of(uow: UnitOfWork, service: Service) -> SamlApplication:
         service=service,
         configuration=view.configuration,
         is_begun=view.is_begun,
-        certificate=uow.saml_certificates.active(service),
+        certificate=uow.saml_certificates.active(service.organization_id, service.id),
         contact=uow.saml_configurations.last_contact(service) or LastContact(),
     )
 

@@ -2,7 +2,8 @@
 
 from typing import Final, Protocol
 
-from ports.saml.saml import SamlCertificates, SamlConfigurations, SamlLogouts, SamlProviders, SamlRequests, SamlSessions
+from ports.saml.saml import SamlConfigurations, SamlLogouts, SamlProviders, SamlRequests, SamlSessions
+from ports.sign_in.upstream.connections import KeyCertificates
 
 
 class SamlUnit(Protocol):
@@ -10,7 +11,7 @@ class SamlUnit(Protocol):
 
     saml_configurations: Final[SamlConfigurations]
     saml_providers: Final[SamlProviders]
-    saml_certificates: Final[SamlCertificates]
+    saml_certificates: Final[KeyCertificates]
     saml_requests: Final[SamlRequests]
     saml_sessions: Final[SamlSessions]
     saml_logouts: Final[SamlLogouts]

@@ -15,7 +15,7 @@ from ports.sign_in.sign_in import (
     SignIns,
     WaysOfUser,
 )
-from ports.sign_in.upstream.connections import ConnectionKeys, DomainRoutes, UpstreamConnections
+from ports.sign_in.upstream.connections import DomainRoutes, KeyCertificates, UpstreamConnections
 from ports.sign_in.upstream.flows import (
     ConnectionMoves,
     OauthCredentials,
@@ -46,6 +46,6 @@ class SignInUnit(Protocol):
     upstream_connections: Final[UpstreamConnections]
     upstream_failures: Final[UpstreamFailures]
     trial_sign_ins: Final[TrialSignIns]
-    connection_keys: Final[ConnectionKeys]
+    connection_keys: Final[KeyCertificates]
     provider_sessions: Final[ProviderSessions]
     domain_routes: Final[DomainRoutes]

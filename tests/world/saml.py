@@ -106,5 +106,9 @@ def insert_saml(uow: UnitOfWork, configuration: SamlConfiguration, key: KeyPair)
         created_at=uow.now,
     )
     uow.saml_certificates.replace_active(
-        service, certificate, private_pem=Secret(key.private_pem), previous_published_until=uow.now
+        service.organization_id,
+        service.id,
+        certificate,
+        private_pem=Secret(key.private_pem),
+        previous_published_until=uow.now,
     )

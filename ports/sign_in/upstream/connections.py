@@ -9,13 +9,11 @@ from uuid import UUID
 
 from core.accounts.single_sign_on import RequiredConnection
 from core.deferred import Deferred
-from core.key_certificates import SamlCertificate, SamlSigningKey
+from core.key_certificates import Ending, SamlCertificate, SamlSigningKey
 from core.organizations.organizations import MadeThrough
 from core.secrets import Secret
 from core.sign_in.upstream.connections.changes import PublishedMetadata
-from core.sign_in.upstream.connections.connection_keys import EndingKey
 from core.sign_in.upstream.connections.connections import ConnectionRecord
-from core.sign_in.upstream.connections.metadata_validity import EndingMetadata
 from core.sign_in.upstream.domains.domain_routes import OpenRoute, RouteClaim
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.saml import OwnSide
@@ -75,9 +73,7 @@ class UpstreamConnections(Protocol):
         """Store the data from the metadata of a connection after they were read again."""
         ...
 
-    def claim_ending_metadata(
-        self, *, text_before: datetime, address_before: datetime, limit: int
-    ) -> Sequence[EndingMetadata]:
+    def claim_ending_metadata(self, *, text_before: datetime, address_before: datetime, limit: int) -> Sequence[Ending]:
         """Return metadata of enabled connections that end soon, and mark them as warned about.
 
         Metadata given as a text end soon before `text_before`, metadata at an address before `address_before`. Of
@@ -163,40 +159,51 @@ class UpstreamConnections(Protocol):
         ...
 
 
-class ConnectionKeys(Protocol):
-    """Keys with their certificates; the private keys are sealed in the database. They end with their connection."""
+class KeyCertificates(Protocol):
+    """Keys with their certificates, of connections or of services; the private keys are sealed in the database.
 
-    def active(self, organization_id: UUID, connection_id: UUID) -> SamlSigningKey | None:
-        """Return the active key of a connection of the organization; None without one."""
+    They end with their owner. Where an organization is named beside it, it has to be the owner's.
+    """
+
+    def active(self, organization_id: UUID, owner_id: UUID) -> SamlCertificate | None:
+        """Return the active certificate; None without one."""
         ...
 
-    def usable(self, organization_id: UUID, connection_id: UUID, *, at: datetime) -> Sequence[SamlSigningKey]:
-        """Return the keys whose certificates are published, the newest first."""
+    def published(self, organization_id: UUID, owner_id: UUID, *, at: datetime) -> Sequence[SamlCertificate]:
+        """List the certificates that our metadata contain, the active one first, then the newest first."""
         ...
 
-    def published(self, organization_id: UUID, connection_id: UUID, *, at: datetime) -> Sequence[SamlCertificate]:
-        """List the certificates that our metadata contain, the newest first."""
+    def defer_signing_key(self, organization_id: UUID, owner_id: UUID) -> Deferred[SamlSigningKey | None]:
+        """Return the deferred active key; None without one."""
+        ...
+
+    def published_keys(self, organization_id: UUID, owner_id: UUID, *, at: datetime) -> Sequence[SamlSigningKey]:
+        """Return the keys whose certificates are published, in the order of `published`."""
         ...
 
     def replace_active(
         self,
         organization_id: UUID,
-        connection_id: UUID,
+        owner_id: UUID,
         certificate: SamlCertificate,
         *,
         private_pem: Secret,
         previous_published_until: datetime,
     ) -> None:
-        """Store the new active key, while the organization is locked; the previous one is published until that time.
+        """Store the new active key of a locked owner; the previous one is published until that time.
 
         Keys that are no longer published are deleted.
         """
         ...
 
-    def claim_ending(self, *, before: datetime, at: datetime, limit: int) -> Sequence[EndingKey]:
-        """Return active keys of enabled connections whose certificates end before a time; mark them as warned about.
+    def deactivate_all(self, organization_id: UUID, owner_id: UUID) -> None:
+        """Deactivate all certificates; metadata contain none of them any more."""
+        ...
 
-        Of concurrent calls one returns a key. Organizations that are not active are left out.
+    def claim_ending(self, *, before: datetime, at: datetime, limit: int) -> Sequence[Ending]:
+        """Return active certificates of enabled owners that end before a time, and mark them as warned about.
+
+        Of concurrent calls one returns a certificate. Organizations that are not active are left out.
         """
         ...
 

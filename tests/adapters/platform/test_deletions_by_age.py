@@ -94,7 +94,7 @@ def _new_certificate(uow: PostgresUnitOfWork) -> None:
         published_until=FAR,
     )
     uow.saml_certificates.replace_active(
-        SERVICE, certificate, private_pem=Secret("-"), previous_published_until=uow.now
+        SERVICE.organization_id, SERVICE.id, certificate, private_pem=Secret("-"), previous_published_until=uow.now
     )
 
 

@@ -49,7 +49,11 @@ def service(builder: Builder, transact: Callable[..., Any]) -> Service:
             created_at=uow.now,
         )
         uow.saml_certificates.replace_active(
-            service, certificate, private_pem=made.private_pem, previous_published_until=uow.now
+            service.organization_id,
+            service.id,
+            certificate,
+            private_pem=made.private_pem,
+            previous_published_until=uow.now,
         )
         return service
 

@@ -47,7 +47,11 @@ def provider(builder: Builder, transact: Callable[..., Any]) -> SamlProvider:
             created_at=uow.now,
         )
         uow.saml_certificates.replace_active(
-            service, certificate, private_pem=Secret("private"), previous_published_until=uow.now
+            service.organization_id,
+            service.id,
+            certificate,
+            private_pem=Secret("private"),
+            previous_published_until=uow.now,
         )
         return providers.find(uow, "acme", "shop")
 

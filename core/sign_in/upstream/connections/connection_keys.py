@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from core import key_certificates
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.key_certificates import OVERLAP, WARNING, MadeCertificate, SamlCertificate, SamlSigningKey
-from core.lazy_dataclasses import dataclass
-from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation, authorize
 from core.sign_in.upstream.connections import changes, connections
@@ -33,25 +32,14 @@ class NoKeyOfConnection(BadRequest):
     default_message = "Only a connection by SAML has a key. One by OpenID Connect has a client secret."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndingKey:
-    """An active key whose certificate ends soon, and the address of the owner to warn."""
-
-    organization_id: UUID
-    organization_name: str
-    connection_name: str
-    ends_at: datetime
-    owner_email: str | None
-
-
 def active(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> SamlSigningKey | None:
     """Return the key with which we sign for a connection; None while it has none."""
-    return uow.connection_keys.active(organization_id, connection_id)
+    return uow.connection_keys.defer_signing_key(organization_id, connection_id)()
 
 
 def usable(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> Sequence[SamlSigningKey]:
     """Return the keys to which an identity provider may encrypt: the active one, then the previous for some days."""
-    return uow.connection_keys.usable(organization_id, connection_id, at=uow.now)
+    return uow.connection_keys.published_keys(organization_id, connection_id, at=uow.now)
 
 
 def published(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> Sequence[SamlCertificate]:
@@ -113,18 +101,7 @@ def rotate(
 def warn(uow: UnitOfWork, limit: int) -> int:
     """Mail the owners of at most `limit` connections whose key ends soon, once each; return how many."""
     ending = uow.connection_keys.claim_ending(before=uow.now + WARNING, at=uow.now, limit=limit)
-    for one in ending:
-        if one.owner_email is not None:
-            mail.send(
-                uow,
-                one.owner_email,
-                MailTemplate.CONNECTION_KEY_ENDING,
-                organization_id=one.organization_id,
-                organization=one.organization_name,
-                connection=one.connection_name,
-                at=one.ends_at.strftime("%Y-%m-%d"),
-            )
-    return len(ending)
+    return key_certificates.warn(uow, ending, MailTemplate.CONNECTION_KEY_ENDING, kind="connection")
 
 
 def _make_active(

@@ -6,13 +6,12 @@ text, which a person has to set again; for an address only when the metadata wer
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
+from core import key_certificates
 from core.key_certificates import WARNING
-from core.lazy_dataclasses import dataclass
-from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
 from core.sign_in.upstream.saml import SamlDescription
@@ -22,17 +21,6 @@ if TYPE_CHECKING:
 
 # Providers that renew their metadata do so long before that.
 WARNING_OF_ADDRESS: Final = timedelta(days=3)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndingMetadata:
-    """Metadata of a connection that end soon, and the address of the owner to warn."""
-
-    organization_id: UUID
-    organization_name: str
-    connection_name: str
-    ends_at: datetime
-    owner_email: str | None
 
 
 def differs(connection: ConnectionRecord, described: SamlDescription) -> bool:
@@ -56,15 +44,4 @@ def warn(uow: UnitOfWork, limit: int) -> int:
     ending = uow.upstream_connections.claim_ending_metadata(
         text_before=uow.now + WARNING, address_before=uow.now + WARNING_OF_ADDRESS, limit=limit
     )
-    for one in ending:
-        if one.owner_email is not None:
-            mail.send(
-                uow,
-                one.owner_email,
-                MailTemplate.UPSTREAM_METADATA_ENDING,
-                organization_id=one.organization_id,
-                organization=one.organization_name,
-                connection=one.connection_name,
-                at=one.ends_at.strftime("%Y-%m-%d"),
-            )
-    return len(ending)
+    return key_certificates.warn(uow, ending, MailTemplate.UPSTREAM_METADATA_ENDING, kind="connection")

@@ -10,13 +10,14 @@ from uuid import UUID
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.driver.connection import RawConnection
+from adapters.postgres.key_certificates import OWNER_EMAIL
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE, IS_WORKING
 from adapters.postgres.transaction import Aggregate
+from core.key_certificates import Ending
 from core.organizations.organizations import OWNER, MadeThrough
 from core.secrets import Secret
 from core.sign_in.upstream.connections.changes import PublishedMetadata
 from core.sign_in.upstream.connections.connections import ConnectionRecord, ConnectionType
-from core.sign_in.upstream.connections.metadata_validity import EndingMetadata
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.saml import OwnSide
 
@@ -28,7 +29,7 @@ _CONNECTION: Final = f"""
     FROM   upstream_connections
 """
 # An address gives new metadata each time, so an end close to the previous one needs no new warning.
-CLAIM_ENDING: Final = """
+CLAIM_ENDING: Final = f"""
     UPDATE upstream_connections c
     SET    metadata_warned_of = c.metadata_valid_until
     FROM   organizations o
@@ -46,13 +47,8 @@ CLAIM_ENDING: Final = """
         LIMIT    %(limit)s
         FOR UPDATE OF e SKIP LOCKED))
       AND  o.id = c.organization_id
-    RETURNING c.organization_id, o.name AS organization_name, c.name AS connection_name,
-              c.metadata_valid_until AS ends_at,
-              (SELECT u.email
-               FROM   memberships m
-               JOIN   users u ON u.id = m.user_id
-               WHERE  m.organization_id = c.organization_id AND m.role = %(owner)s
-                 AND  u.deactivated_at IS NULL) AS owner_email
+    RETURNING c.organization_id, o.name AS organization_name, c.name, c.metadata_valid_until AS ends_at,
+              {OWNER_EMAIL.format("c.organization_id")} AS owner_email
 """
 
 
@@ -177,11 +173,9 @@ class PostgresUpstreamConnections(Aggregate):
             (valid_until, signs_requests, organization_id, connection_id),
         )
 
-    def claim_ending_metadata(
-        self, *, text_before: datetime, address_before: datetime, limit: int
-    ) -> Sequence[EndingMetadata]:
+    def claim_ending_metadata(self, *, text_before: datetime, address_before: datetime, limit: int) -> Sequence[Ending]:
         return self._all(
-            EndingMetadata,
+            Ending,
             CLAIM_ENDING,
             {"text_before": text_before, "address_before": address_before, "limit": limit, "owner": OWNER},
         )
