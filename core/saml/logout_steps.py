@@ -14,6 +14,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.saml import providers
 from core.saml.answers import defer_signing_key, message_id
 from core.saml.messages import (
+    SUCCESS,
     NameId,
     NameIdFormat,
     OutgoingLogoutRequest,
@@ -44,15 +45,15 @@ class Logout:
 
     id: UUID
     organization_id: UUID | None
-    service_id: UUID | None
-    message_id: str | None
-    relay_state: str | None
-    is_signed: bool
-    named: Sequence[UUID]
-    has_begun: bool
-    to_tell: Sequence[UUID]
-    status: StatusOf
-    awaited_id: str | None
+    service_id: UUID | None = None
+    message_id: str | None = None
+    relay_state: str | None = None
+    is_signed: bool = True
+    named: Sequence[UUID] = ()
+    has_begun: bool = True
+    to_tell: Sequence[UUID] = ()
+    status: StatusOf = SUCCESS
+    awaited_id: str | None = None
     created_at: datetime
     expires_at: datetime
     connection_id: UUID | None = None
@@ -196,14 +197,7 @@ def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
     connection = _connection(uow, logout)
     if connection is not None and logout.organization_id is not None and logout.message_id is not None:
         return ProviderMessage(
-            content=OutgoingLogoutResponse(
-                id=message_id(uow),
-                issuer="",
-                destination="",
-                issued_at=uow.now,
-                in_response_to=logout.message_id,
-                status=logout.status,
-            ),
+            content=_response(uow, logout, logout.message_id),
             organization_id=logout.organization_id,
             connection=connection,
             relay_state=logout.relay_state,
@@ -216,17 +210,21 @@ def _final(uow: UnitOfWork, logout: Logout, base_url: str) -> Step:
     provider, key = found
     assert provider.configuration.slo_url is not None, "a service provider without a logout address is answered"
     return LogoutMessage(
-        content=OutgoingLogoutResponse(
-            id=message_id(uow),
+        content=replace(
+            _response(uow, logout, logout.message_id),
             issuer=provider.entity_id(base_url),
             destination=provider.configuration.slo_url,
-            issued_at=uow.now,
-            in_response_to=logout.message_id,
-            status=logout.status,
         ),
         key=key,
         binding=provider.configuration.slo_binding.binding,
         relay_state=logout.relay_state,
+    )
+
+
+def _response(uow: UnitOfWork, logout: Logout, to: str) -> OutgoingLogoutResponse:
+    """Return the answer to a message, before it has an issuer and a destination."""
+    return OutgoingLogoutResponse(
+        id=message_id(uow), issuer="", destination="", issued_at=uow.now, in_response_to=to, status=logout.status
     )
 
 
