@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any, Final, cast
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeGuard, cast
 
 from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
@@ -23,6 +23,7 @@ ADDRESS_CHARACTERS_MAX: Final = 254
 TOKEN_CHARACTERS_MAX: Final = 16_000
 SCOPES_MAX: Final = 100
 SESSION_ID_CHARACTERS_MAX: Final = 256
+TOKEN_ID_CHARACTERS_MAX: Final = 200
 # A longer ID token does not fit into a URL, in which it goes back to the provider.
 ID_TOKEN_CHARACTERS_MAX: Final = 6_000
 # How far the clock of a provider may be off, in everything that it sends: ID tokens, assertions, and requests of its
@@ -145,6 +146,21 @@ def _provider_session(claims: Mapping[str, Any], id_token: Secret | None) -> Pro
 def is_session_id(value: Any) -> bool:
     """Return whether a claim names a session of a provider."""
     return isinstance(value, str) and 0 < len(value) <= SESSION_ID_CHARACTERS_MAX and value.isprintable()
+
+
+def is_token_id(value: Any) -> TypeGuard[str]:
+    """Return whether a claim is the id by which a token of a provider is taken once."""
+    return isinstance(value, str) and 0 < len(value) <= TOKEN_ID_CHARACTERS_MAX and value.isprintable()
+
+
+def moment_of(value: object) -> datetime | None:
+    """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(value, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def with_tokens(identity: ProvenIdentity, tokens: ProviderTokens) -> ProvenIdentity:

@@ -9,7 +9,7 @@ sessions stay: `global_token_revocation.py` ends all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
-from core.sign_in.upstream.answers import CLOCK_SKEW, is_session_id, is_subject
+from core.sign_in.upstream.answers import CLOCK_SKEW, is_session_id, is_subject, is_token_id, moment_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -29,7 +29,6 @@ EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 AGE_MAX: Final = timedelta(minutes=10)
 # A token that names more sessions than this ends the newest of the live ones.
 SESSIONS_MAX: Final = 100
-_ID_CHARACTERS_MAX: Final = 200
 # The types of a signed token that is not marked as a logout token; an ID token has a nonce.
 _TYPES: Final = frozenset({None, "jwt", TOKEN_TYPE})
 
@@ -136,18 +135,17 @@ def _problem_of(claims: Mapping[str, Any], issuer: LogoutIssuer, at: datetime) -
         return "no_logout"
     if "nonce" in claims:
         return "nonce"
-    identifier = claims.get("jti")
-    if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX or not identifier.isprintable():
+    if not is_token_id(claims.get("jti")):
         return "no_id"
     return _problem_of_times(claims, at) or _problem_of_names(claims)
 
 
 def _problem_of_times(claims: Mapping[str, Any], at: datetime) -> str | None:
-    issued = _moment(claims.get("iat"))
+    issued = moment_of(claims.get("iat"))
     if issued is None or issued > at + CLOCK_SKEW:
         return "not_valid_yet"
     # Earlier versions of the protocol have no end.
-    expires = _moment(claims["exp"]) if "exp" in claims else issued + AGE_MAX
+    expires = moment_of(claims["exp"]) if "exp" in claims else issued + AGE_MAX
     if expires is None or expires <= at - CLOCK_SKEW or issued < at - AGE_MAX - CLOCK_SKEW:
         return "expired"
     return None
@@ -159,13 +157,3 @@ def _problem_of_names(claims: Mapping[str, Any]) -> str | None:
     if "sid" in claims and not is_session_id(claims["sid"]):
         return "no_session"
     return None if claims.keys() & {"sub", "sid"} else "no_subject_or_session"
-
-
-def _moment(value: object) -> datetime | None:
-    """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return datetime.fromtimestamp(value, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None

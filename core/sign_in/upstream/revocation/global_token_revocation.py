@@ -12,7 +12,7 @@ It works even while the organization is suspended: otherwise what it ends would 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -26,7 +26,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sessions import sessions
 from core.sign_in.identities import IdentityContext
-from core.sign_in.upstream.answers import CLOCK_SKEW
+from core.sign_in.upstream.answers import CLOCK_SKEW, is_token_id, moment_of
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ ISS_SUB: Final = "iss_sub"
 EMAIL: Final = "email"
 # How many accounts one id of the provider may name: of a person whose other id has changed, which is rare.
 NAMESAKES_MAX: Final = 10
-_ID_CHARACTERS_MAX: Final = 200
 _SUBJECT_CHARACTERS_MAX: Final = 500
 
 
@@ -99,14 +98,14 @@ def judged(claims: Mapping[str, Any], *, issuer: str, audience: str, at: datetim
     if claims.get("aud") not in (audience, [audience]):
         raise RevocationUnauthorized().because("other_audience")
     identifier = claims.get("jti")
-    if not isinstance(identifier, str) or not 0 < len(identifier) <= _ID_CHARACTERS_MAX or not identifier.isprintable():
+    if not is_token_id(identifier):
         raise RevocationUnauthorized().because("no_id")
-    expires_at = _moment(claims.get("exp"))
+    expires_at = moment_of(claims.get("exp"))
     latest = at + LIFETIME_MAX + CLOCK_SKEW
     if expires_at is None or not at - CLOCK_SKEW < expires_at <= latest:
         raise RevocationUnauthorized().because("expired")
     for name in ("iat", "nbf"):
-        begins = _moment(claims[name]) if name in claims else at
+        begins = moment_of(claims[name]) if name in claims else at
         if begins is None or begins > at + CLOCK_SKEW:
             raise RevocationUnauthorized().because("not_valid_yet")
         if name == "iat" and begins < at - LIFETIME_MAX - CLOCK_SKEW:
@@ -182,16 +181,6 @@ def _text(described: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= _SUBJECT_CHARACTERS_MAX:
         raise BadRequest.of_fields([FieldError(field=f"sub_id.{name}", message="This must be a text.")])
     return value
-
-
-def _moment(value: object) -> datetime | None:
-    """Return the moment of a numeric date (RFC 7519, 2); None when it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return datetime.fromtimestamp(value, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def end(
