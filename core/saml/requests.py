@@ -93,55 +93,39 @@ class OpenRequest:
     pending: PendingRequest
 
 
-def take(
-    uow: UnitOfWork,
-    provider: SamlProvider,
-    request: AuthnRequest,
-    /,
-    *,
-    relay_state: str | None,
-    browser_key: Secret | None,
-    base_url: str,
-    customer: str | None = None,
-) -> TakenRequest:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentRequest:
+    """A request, with what came beside it: the key of its browser, if it has one, and the customer in the address."""
+
+    request: AuthnRequest
+    relay_state: str | None
+    browser_key: Secret | None
+    base_url: str
+    customer: str | None = None
+
+
+def take(uow: UnitOfWork, provider: SamlProvider, sent: SentRequest) -> TakenRequest:
     """Keep a request until it is answered; raise `MessageRefused` when it cannot be answered, or was taken before."""
-    taken = defer_taking(
-        uow,
-        provider,
-        request,
-        relay_state=relay_state,
-        browser_key=browser_key,
-        base_url=base_url,
-        customer=customer,
-    )
+    taken = defer_taking(uow, provider, sent)
     require_new(taken)
     return taken
 
 
-def defer_taking(
-    uow: UnitOfWork,
-    provider: SamlProvider,
-    request: AuthnRequest,
-    /,
-    *,
-    relay_state: str | None,
-    browser_key: Secret | None,
-    base_url: str,
-    customer: str | None = None,
-) -> TakenRequest:
+def defer_taking(uow: UnitOfWork, provider: SamlProvider, sent: SentRequest) -> TakenRequest:
     """Defer keeping a request; raise `MessageRefused` when it cannot be answered.
 
     Call `require_new` before anything is done for it.
     """
+    request, customer = sent.request, sent.customer
     sent_to = judgement.without_customer(request, customer) if provider.serves_customers else request
-    judgement.require_acceptable(sent_to, provider, provider.sso_url(base_url), uow.now)
+    judgement.require_acceptable(sent_to, provider, provider.sso_url(sent.base_url), uow.now)
     judgement.require_answerable(request, provider)
     pending = PendingRequest(
         id=uow.randomness.new_id(),
         organization_id=provider.organization_id,
         service_id=provider.service_id,
         message_id=request.id,
-        relay_state=relay_state,
+        relay_state=sent.relay_state,
         customer=customer if provider.serves_customers else None,
         terms=Terms(
             force_authn=request.force_authn,
@@ -154,7 +138,7 @@ def defer_taking(
         created_at=uow.now,
         expires_at=uow.now + LIFETIME,
     )
-    state, browser_key = uow.randomness.token(), browser_key or uow.randomness.token()
+    state, browser_key = uow.randomness.token(), sent.browser_key or uow.randomness.token()
     is_new = uow.saml_requests.add(
         pending, state_hash=hash_token(state.reveal()), browser_hash=hash_token(browser_key.reveal())
     )

@@ -24,9 +24,9 @@ from core.saml.answers import (
     defer_signing_key,
     message_id,
 )
-from core.saml.messages import SUCCESS, AuthnRequest, IssuedAssertion, NameId, Response, SamlStatus, StatusOf
+from core.saml.messages import SUCCESS, IssuedAssertion, NameId, Response, SamlStatus, StatusOf
 from core.saml.providers import SamlProvider
-from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
+from core.saml.requests import PendingRequest, SentRequest, SignInStateUnknown, TakenRequest
 from core.saml.sessions import SamlSession
 from core.saml.visits import FoundSession, SignedIn, Visit
 from core.secrets import Secret
@@ -126,27 +126,9 @@ class Answered:
     outcome: Outcome
 
 
-def take_and_answer(
-    uow: UnitOfWork,
-    provider: SamlProvider,
-    request: AuthnRequest,
-    /,
-    *,
-    relay_state: str | None,
-    browser_key: Secret | None,
-    visit: Visit,
-    customer: str | None = None,
-) -> Answered | Refusal:
+def take_and_answer(uow: UnitOfWork, provider: SamlProvider, sent: SentRequest, visit: Visit) -> Answered | Refusal:
     """Take a request and answer it, in one transaction; raise as `requests.take` and `answer` do."""
-    taken = requests.defer_taking(
-        uow,
-        provider,
-        request,
-        relay_state=relay_state,
-        browser_key=browser_key,
-        base_url=visit.base_url,
-        customer=customer,
-    )
+    taken = requests.defer_taking(uow, provider, sent)
     outcome = _answer(uow, provider, taken.pending, visit, taken)
     return outcome if isinstance(outcome, Refusal) else Answered(taken=taken, outcome=outcome)
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 from quart import Response
 
 from core.saml import providers, requests, sign_in
-from core.saml.answers import AgreementRequired, Outcome, ResponseToPost
+from core.saml.answers import AgreementRequired, ResponseToPost
 from core.saml.customer_questions import CustomerQuestion
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
@@ -52,31 +52,29 @@ class CancelForm(WayForm, kw_only=True):
     saml_state: str = ""
 
 
-class AgreementForm(ProtectedForm, kw_only=True):
-    """The button of a user who agrees; without a state the service provider has sent no request.
+class QuestionForm(ProtectedForm, kw_only=True):
+    """What the user says to a question; without a state the service provider has sent no request.
 
-    `ticket` is for the session of a user who has signed in elsewhere, `customer` is the customer in the link that led
-    there, and `joins` is `yes` on a page that says that the organization has added the user.
+    `ticket` is for the session of a user who has signed in elsewhere, and `joins` is `yes` on a page that says that the
+    organization has added the user.
     """
 
     saml_state: str = ""
     ticket: str = ""
     relay_state: str | None = None
+    joins: str = ""
+
+
+class AgreementForm(QuestionForm, kw_only=True):
+    """The button of a user who agrees; `customer` is the customer in the link that led there."""
+
     customer: CustomerName | None = None
-    joins: str = ""
 
 
-class CustomerForm(ProtectedForm, kw_only=True):
-    """The customer of a service that the user has chosen, empty for none.
+class CustomerForm(QuestionForm, kw_only=True):
+    """The customer of a service that the user has chosen, empty for none."""
 
-    `ticket` and `joins` are as in `AgreementForm`.
-    """
-
-    saml_state: str = ""
-    ticket: str = ""
-    relay_state: str | None = None
     customer: CustomerName = ""
-    joins: str = ""
 
 
 @routes.get("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
@@ -85,15 +83,7 @@ class CustomerForm(ProtectedForm, kw_only=True):
 async def authenticate(call: Call, org_slug: str, service_slug: str, query: AuthenticateQuery) -> Page | Redirect:
     """Answer a request that waits; a browser that is not signed in is led to the sign-in first."""
     found = await call.read(requests.find, org_slug, service_slug, query.saml_state, messages.browser_key(call))
-    if query.ticket:
-        outcome = await call.transact(
-            sign_in.answer_with_ticket, found.provider, found.pending, query.ticket, visit(call)
-        )
-    else:
-        outcome = await call.transact(sign_in.answer, found.provider, found.pending, visit(call))
-    if isinstance(outcome, ResponseToPost):
-        return await answered(call, outcome)
-    return await _respond(call, found.provider, found.pending, outcome, saml_state=query.saml_state)
+    return await _answered(call, found.provider, found.pending, visit(call), query)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate", limits=LIMITS, refuses=REFUSES)
@@ -101,15 +91,7 @@ async def authenticate(call: Call, org_slug: str, service_slug: str, query: Auth
 @in_browser_or_not
 async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementForm) -> Page | Redirect:
     """Sign the user in to the service provider, whose page they have agreed to."""
-    provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
-    agreed = visit(
-        call,
-        has_agreed=True,
-        confirms_membership=form.joins == "yes",
-        relay_state=form.relay_state,
-        customer=form.customer,
-    )
-    return await _answered(call, provider, pending, agreed, form)
+    return await _agreed(call, org_slug, service_slug, form, customer=form.customer)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate/customer", limits=LIMITS, refuses=REFUSES)
@@ -117,15 +99,7 @@ async def agree(call: Call, org_slug: str, service_slug: str, form: AgreementFor
 @in_browser_or_not
 async def choose_customer(call: Call, org_slug: str, service_slug: str, form: CustomerForm) -> Page | Redirect:
     """Sign the user in to the service provider for the customer that they have chosen."""
-    provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
-    chosen = visit(
-        call,
-        has_agreed=True,
-        confirms_membership=form.joins == "yes",
-        relay_state=form.relay_state,
-        chosen=form.customer,
-    )
-    return await _answered(call, provider, pending, chosen, form)
+    return await _agreed(call, org_slug, service_slug, form, chosen=form.customer)
 
 
 @routes.post("/saml/:org_slug/:service_slug/authenticate/cancel", limits=LIMITS, refuses=REFUSES)
@@ -151,27 +125,43 @@ async def _found(
     return found.provider, found.pending
 
 
-async def _answered(
-    call: Call, provider: SamlProvider, pending: PendingRequest | None, visit: Visit, form: AgreementForm | CustomerForm
+async def _agreed(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    form: QuestionForm,
+    *,
+    customer: str | None = None,
+    chosen: str | None = None,
 ) -> Response:
-    """Answer with the user's choice on a page, in the session of the browser or of a ticket."""
-    if form.ticket and pending is not None:
-        outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, form.ticket, visit)
-    else:
-        outcome = await call.transact(sign_in.answer, provider, pending, visit)
-    return await _respond(call, provider, pending, outcome, saml_state=form.saml_state, relay_state=form.relay_state)
+    """Answer with the user's choice on a page."""
+    provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
+    agreed = visit(
+        call,
+        has_agreed=True,
+        confirms_membership=form.joins == "yes",
+        relay_state=form.relay_state,
+        customer=customer,
+        chosen=chosen,
+    )
+    return await _answered(call, provider, pending, agreed, form, relay_state=form.relay_state)
 
 
-async def _respond(
+async def _answered(
     call: Call,
     provider: SamlProvider,
     pending: PendingRequest | None,
-    outcome: Outcome,
+    visit: Visit,
+    sent: AuthenticateQuery | QuestionForm,
     *,
-    saml_state: str,
     relay_state: str | None = None,
 ) -> Response:
-    """Answer the service provider, ask the user, or lead to the sign-in."""
+    """Answer in the session of the browser or of a ticket, ask the user, or lead to the sign-in."""
+    saml_state = sent.saml_state
+    if sent.ticket and pending is not None:
+        outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, sent.ticket, visit)
+    else:
+        outcome = await call.transact(sign_in.answer, provider, pending, visit)
     if isinstance(outcome, ResponseToPost):
         return await answered(call, outcome)
     if isinstance(outcome, AgreementRequired):

@@ -23,7 +23,7 @@ from core.saml.answers import AgreementRequired, AuthenticationRequired, Respons
 from core.saml.customer_questions import CustomerQuestion
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
-from core.saml.requests import SignInStateUnknown
+from core.saml.requests import SentRequest, SignInStateUnknown
 from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.limits import ConfinedElsewhere
@@ -107,16 +107,8 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
         SamlBinding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string
     )
     async with _recorded_refusal(call, provider):
-        request = await _read(call, provider, message)
-        done = await call.transact(
-            sign_in.take_and_answer,
-            provider,
-            request,
-            relay_state=message.relay_state,
-            browser_key=messages.browser_key(call),
-            visit=visit(call),
-            customer=query.customer,
-        )
+        sent = await _sent(call, provider, message, query.customer)
+        done = await call.transact(sign_in.take_and_answer, provider, sent, visit(call))
     if isinstance(done.outcome, ResponseToPost):
         return await answered(call, done.outcome)
     messages.keep_browser_key(call, done.taken.browser_key)
@@ -138,16 +130,7 @@ async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: Ss
     provider = await call.read(providers.find, org_slug, service_slug)
     message = messages.encoded(SamlBinding.POST, form.saml_request, "", form.relay_state)
     async with _recorded_refusal(call, provider):
-        request = await _read(call, provider, message)
-        taken = await call.transact(
-            requests.take,
-            provider,
-            request,
-            relay_state=message.relay_state,
-            browser_key=messages.browser_key(call),
-            base_url=hosts.issuer_of(call),
-            customer=query.customer,
-        )
+        taken = await call.transact(requests.take, provider, await _sent(call, provider, message, query.customer))
     messages.keep_browser_key(call, taken.browser_key)
     call.headers["Location"] = address(provider, "sso", taken.state.reveal())
 
@@ -222,11 +205,18 @@ async def _recorded_refusal(call: Call, provider: SamlProvider) -> AsyncGenerato
         raise
 
 
-async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> AuthnRequest:
+async def _sent(call: Call, provider: SamlProvider, message: EncodedMessage, customer: str | None) -> SentRequest:
+    """Return the request in a message; raise `MessageRefused` for a message of another kind."""
     request = await call.installation.saml.read(message, provider.configuration.sp_certificate)
     if not isinstance(request, AuthnRequest):
         raise MessageRefused("It is of a kind that is not taken here.")
-    return request
+    return SentRequest(
+        request=request,
+        relay_state=message.relay_state,
+        browser_key=messages.browser_key(call),
+        base_url=hosts.issuer_of(call),
+        customer=customer,
+    )
 
 
 def visit(

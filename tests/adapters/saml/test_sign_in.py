@@ -15,7 +15,7 @@ from core.saml.answers import AuthenticationRequired, Outcome
 from core.saml.configuration import SamlConfiguration
 from core.saml.messages import AuthnRequest
 from core.saml.providers import ProviderUnknown, SamlProvider
-from core.saml.requests import SignInStateUnknown
+from core.saml.requests import SentRequest, SignInStateUnknown
 from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.sessions import Session
@@ -102,7 +102,8 @@ def test_a_request_that_was_answered_meanwhile_is_not_answered_again(
     )
 
     def answer_after_another(uow: UnitOfWork) -> None:
-        taken = requests.take(uow, provider, request, relay_state=None, browser_key=None, base_url=BASE_URL)
+        sent = SentRequest(request=request, relay_state=None, browser_key=None, base_url=BASE_URL)
+        taken = requests.take(uow, provider, sent)
         assert uow.saml_requests.claim(taken.pending, at=uow.now)()
         sign_in.answer(uow, provider, taken.pending, Visit(base_url=BASE_URL))
 
