@@ -17,10 +17,9 @@ from core.accounts.providers import ADDED_NAME, IMPERSONATION, Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
-from core.sign_in.upstream.added_providers import ADDED_SCOPES
 from core.sign_in.upstream.connections import connection_fields
 from core.sign_in.upstream.flows import ProviderClient
-from core.sign_in.upstream.providers import ExternalProvider
+from core.sign_in.upstream.providers import ADDED_SCOPES, ExternalProvider
 from core.text import checked_public_name
 from entrypoints.refusals import CannotStart
 from entrypoints.setting_kinds import PREFIX, token

@@ -93,7 +93,7 @@ def routes(
     # Imported here, because a process alone begins without pages.
     from entrypoints.pages.billing import sandbox  # noqa: PLC0415
     from entrypoints.pages.mail import mailbox  # noqa: PLC0415
-    from entrypoints.pages.sign_in.upstream.added_providers import routes_of  # noqa: PLC0415
+    from entrypoints.pages.sign_in.upstream.providers import routes_of  # noqa: PLC0415
 
     left_out = (*(() if is_development else (mailbox.routes,)), *((sandbox.routes,) if has_billing_provider else ()))
     chosen = [capability for capability in declared() if all(capability is not one for one in left_out)]

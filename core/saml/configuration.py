@@ -65,7 +65,7 @@ class SamlConfiguration:
     """The configuration of a service.
 
     With `sp_certificate` the signatures of requests are verified and required. With `members_only` only members and end
-    users that a key has linked to the service get an assertion (`admission.py`).
+    users that a key has linked to the service get an assertion (`visits.py`).
     """
 
     organization_id: UUID

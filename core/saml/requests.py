@@ -1,7 +1,8 @@
 """Requests for a sign-in that wait for their answer: each is taken once, answered once, in the browser that brought it.
 
 A request waits under its state, `saml_state`, while its user signs in. A cookie, which comes with the first request,
-identifies the browser. A sign-in outside our pages that knows the state makes a ticket for that browser.
+identifies the browser. A sign-in outside our pages that knows the state makes a ticket for that browser. The latest
+requests are shown to the people who set a service provider up.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
-from core.saml import assertions, customer_questions, judgement, providers, requests, visits
+from core.saml import answers, assertions, judgement, providers, requests, visits
 from core.saml.answers import (
     AgreementRequired,
     AuthenticationRequired,
@@ -262,7 +262,7 @@ class _Task:
     def settle(self, found: FoundSession) -> Settled | Outcome:
         """Return the customer of the service for which the user comes, or the answer that comes before that."""
         named = self._named_customer
-        settled = customer_questions.settle(self._provider, found, self._visit, named)
+        settled = answers.settle(self._provider, found, self._visit, named)
         caller = found.parent.caller
         match settled:
             case SignInAnew():
@@ -274,7 +274,7 @@ class _Task:
             case Undecided():
                 if self.is_passive:
                     return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED)
-                return customer_questions.ask(self._provider, found, settled, self.renewed_ticket(caller))
+                return answers.ask(self._provider, found, settled, self.renewed_ticket(caller))
             case _:
                 return settled
 

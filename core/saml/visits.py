@@ -1,6 +1,8 @@
 """Visits of browsers whose user is to be signed in to a service provider, and the session there.
 
-That session is a child of the session that the visit brings (`core/sign_in/child_sessions.py`).
+That session is a child of the session that the visit brings (`core/sign_in/child_sessions.py`). With `members_only`,
+members and end users that a key has linked get one; anyone else is refused. A user who neither belongs to the
+organization nor uses it agrees first.
 """
 
 from __future__ import annotations

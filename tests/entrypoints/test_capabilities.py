@@ -9,8 +9,8 @@ from entrypoints import capabilities
 
 ROOT = Path(__file__).parents[2]
 METHODS = {"get", "post", "put", "patch", "delete"}
-# Their routes are added where they are needed: for each provider of an operator, and in an instance for tests.
-ADDED = {"entrypoints/pages/sign_in/upstream/added_providers.py", "entrypoints/testing/control.py"}
+# Its routes are added where they are needed: in an instance for tests.
+ADDED = {"entrypoints/testing/control.py"}
 
 
 def _is_declaration(decorator: ast.expr) -> bool:

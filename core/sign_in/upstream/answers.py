@@ -15,7 +15,7 @@ from core.accounts.providers import Provider
 from core.errors import ErrorCode, Refusal
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession, ProviderTokens
-from core.sign_in.upstream import asserted_groups, asserted_names
+from core.sign_in.upstream import asserted
 from core.sign_in.upstream.providers import ExternalProvider
 
 SUBJECT_CHARACTERS_MAX: Final = 255
@@ -125,8 +125,8 @@ def connection_identity(
         email=email,
         denies_email=claims.get("email_verified", True) not in _TRUE,
         provider_session=_provider_session(claims, id_token),
-        groups=asserted_groups.in_claims(claims, mapping.get("groups")),
-        names=asserted_names.in_claims(claims, mapping),
+        groups=asserted.groups_in_claims(claims, mapping.get("groups")),
+        names=asserted.names_in_claims(claims, mapping),
     )
 
 

@@ -21,11 +21,13 @@ from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import BadRequest, NotFound, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import InternalPlace, Organization
+from core.secrets import Secret
 from core.services.services import Service, ServiceUnknown
-from core.sessions import security_profiles
+from core.sessions import callers, security_profiles
+from core.sessions.limits import Act
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
-from core.sign_in.identities import PLATFORM, IdentityContext
+from core.sign_in.identities import PLATFORM, IdentityContext, IdentityUnknown, context_of
 from core.sign_in.upstream import flows
 from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.flows import Departure, ProviderClient, ProviderNotOffered, ReturnAddress, UpstreamSignIn
@@ -315,3 +317,20 @@ def _scopes(external: ExternalProvider, service: Service | None) -> list[str]:
         # Services have such a field for each of the documented providers.
         chosen = getattr(service, f"{external.provider}_scopes")
     return list(dict.fromkeys((*external.scopes, *(chosen or ()))))
+
+
+def ask_to_link(uow: UnitOfWork, external: ExternalProvider | None) -> Secret:
+    """Return the id with which the caller's browser begins to link, where it is signed in as the same user.
+
+    Raise `IdentityUnknown` for a provider that does not exist, and `ProviderNotOffered` for one without credentials.
+    """
+    caller = callers.require_in_person(uow)
+    caller.require(Act.PROVED)
+    if external is None:
+        raise IdentityUnknown
+    context = context_of(caller)
+    organization_id = context.organization_id
+    own = uow.oauth_credentials.find(organization_id, external) if organization_id is not None else None
+    if own is None and external.client is None:
+        raise ProviderNotOffered
+    return flows.invite_to_link(uow, external.provider, caller.account.id, context)

@@ -1,4 +1,13 @@
-"""Signing in by an organization's own connection: what it requires, and what the user becomes there."""
+"""Signing in by an organization's own connection: what it requires, and what the user becomes there.
+
+A user who comes back to an organization is linked again by its connection, as before they left. Leaving unlinks what
+the connections of the organization have linked, and remembers it. The same connection, with the same stable id, links
+it again once the person belongs to the organization again: by a membership that a directory or another member has
+added, or because this sign-in lets them join. Their address has to lie in a verified mail domain of the organization.
+What was unlinked for any other reason is not remembered: by hand, by a change of the address or its undo, and by a
+first proof of the address. Such a link rests on the connection's word alone, so it opens few roles before a mailed code
+(`entitlement.py`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The external providers, three documented and others added, and the data of an exchange with any provider."""
+"""The external providers, three documented and others added, and the data of an exchange with any provider.
+
+An added provider speaks OpenID Connect, and is known by its issuer: the stable id of an account begins with it, so a
+provider that later gets the name of another one opens none of its accounts. Stored data may name providers that the
+operator has removed again.
+"""
 
 from __future__ import annotations
 
@@ -72,3 +77,24 @@ class CodeExchange:
     verifier: Secret
     nonce: Secret
     redirect_uri: str = field(default="")
+
+
+# The scopes for an added provider, unless its table says otherwise.
+ADDED_SCOPES: Final = ("openid", "profile", "email")
+# The methods by which no identity is linked.
+_WITHOUT_IDENTITIES: Final = frozenset({Provider.PASSWORD, Provider.PASSKEY, Provider.MAGIC_LINK, Provider.SAML})
+
+
+def linked_of(text: str) -> Provider | None:
+    """Return the provider with that name by which identities may be linked, even a removed one; None for any other."""
+    try:
+        provider = Provider(text)
+    except ValueError:
+        return None
+    return None if provider in _WITHOUT_IDENTITIES else provider
+
+
+def signs_in(external: Mapping[Provider, ExternalProvider], provider: Provider, subject: str) -> bool:
+    """Return whether an identity can sign its user in: its provider was neither removed nor replaced since."""
+    found = external.get(provider)
+    return provider is Provider.UPSTREAM or (found is not None and found.knows(subject))

@@ -17,7 +17,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream import asserted_groups, asserted_names
+from core.sign_in.upstream import asserted
 from core.sign_in.upstream.answers import (
     CLOCK_SKEW,
     SUBJECT_CHARACTERS_MAX,
@@ -302,8 +302,8 @@ def identity(assertion: SamlAssertion, mapping: Mapping[str, str]) -> ProvenIden
         email=_address(assertion, mapping.get("email")),
         provider_session=_provider_session(assertion),
         session_ends_at=assertion.session_ends_at,
-        groups=asserted_groups.in_attributes(assertion.attributes, mapping.get("groups")),
-        names=asserted_names.in_attributes(assertion.attributes, mapping),
+        groups=asserted.groups_in_attributes(assertion.attributes, mapping.get("groups")),
+        names=asserted.names_in_attributes(assertion.attributes, mapping),
     )
 
 

@@ -6,9 +6,9 @@ import msgspec
 
 from core.sign_in import identities
 from core.sign_in.identities import IdentityItem, IdentityUnknown, LastIdentity
-from core.sign_in.upstream import linking
-from core.sign_in.upstream.added_providers import linked_of
+from core.sign_in.upstream import beginning
 from core.sign_in.upstream.flows import ProviderNotOffered
+from core.sign_in.upstream.providers import linked_of
 from entrypoints.shared.sign_in.identities import external_of, signs_in
 from entrypoints.web.serving.admission.credentials import in_person, signed_in
 from entrypoints.web.serving.calls import Call
@@ -40,7 +40,7 @@ async def list_identities(call: Call) -> list[IdentityItem]:
 @in_person
 async def link_identity(call: Call, provider: str) -> LinkBegun:
     """Begin to link an account of a provider. Open the address in the user's browser, within 15 minutes."""
-    link_id = await call.transact(linking.begin, external_of(call, provider))
+    link_id = await call.transact(beginning.ask_to_link, external_of(call, provider))
     query = urlencode({"link": link_id.reveal()})
     return LinkBegun(authorization_url=f"{call.installation.settings.base_url}/auth/{provider}?{query}")
 

@@ -5,8 +5,7 @@ from urllib.parse import parse_qsl
 from quart import Response
 
 from core.saml import providers, requests, sign_in
-from core.saml.answers import AgreementRequired, ResponseToPost
-from core.saml.customer_questions import CustomerQuestion
+from core.saml.answers import AgreementRequired, CustomerQuestion, ResponseToPost
 from core.saml.providers import SamlProvider
 from core.saml.requests import PendingRequest
 from core.saml.visits import Visit

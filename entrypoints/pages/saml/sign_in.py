@@ -19,8 +19,7 @@ from core.organizations.access import MembershipSuspended, Operation
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import providers, requests, sign_in
-from core.saml.answers import AgreementRequired, AuthenticationRequired, ResponseToPost
-from core.saml.customer_questions import CustomerQuestion
+from core.saml.answers import AgreementRequired, AuthenticationRequired, CustomerQuestion, ResponseToPost
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, AuthnRequest, EncodedMessage, MessageRefused, SamlBinding
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import SentRequest, SignInStateUnknown

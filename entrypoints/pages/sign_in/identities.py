@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 from core.accounts.providers import Provider
 from core.sign_in import identities
 from core.sign_in.identities import IdentityUnknown, LastIdentity
-from core.sign_in.upstream import linking
-from core.sign_in.upstream.added_providers import linked_of
+from core.sign_in.upstream import beginning
 from core.sign_in.upstream.flows import ProviderNotOffered
+from core.sign_in.upstream.providers import linked_of
 from entrypoints.pages.console.account import account_page, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -50,7 +50,7 @@ async def show_identities(call: Call, *, query: DoneQuery | None = None, refusal
 async def begin_to_link(call: Call, form: ProviderForm) -> Page:
     """Show where linking goes on: a link, because a form may lead to no other site."""
     await recent(call, page=IDENTITIES)
-    link_id = await call.transact(linking.begin, external_of(call, form.provider))
+    link_id = await call.transact(beginning.ask_to_link, external_of(call, form.provider))
     address = f"/auth/{form.provider}?{urlencode({'link': link_id.reveal()})}"
     return account_page(call, "sign_in/identities_link.html", provider=form.provider, address=address)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from core.accounts.providers import Provider
-from core.sign_in.upstream import added_providers
+from core.sign_in.upstream import providers
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.web.serving.calls import Call
 
@@ -21,4 +21,4 @@ def offered_by_platform(call: Call) -> list[Provider]:
 
 def signs_in(call: Call) -> Callable[[Provider, str], bool]:
     """Return a function that says whether an identity with a provider and a stable id can sign in."""
-    return partial(added_providers.signs_in, call.installation.external_providers)
+    return partial(providers.signs_in, call.installation.external_providers)

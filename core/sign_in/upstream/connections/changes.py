@@ -30,7 +30,7 @@ from core.organizations import group_roles
 from core.sessions import sessions
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.connections import at_once, connection_fields, enforcement
+from core.sign_in.upstream.connections import at_once, connection_fields
 from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.connections.editors import Editor
 from core.sign_in.upstream.saml import SamlMetadata
@@ -203,7 +203,7 @@ def apply(
     if (before.enabled and not after.enabled) or (before.trust_mfa and not after.trust_mfa) or gives_less:
         return {"sessions_ended": end_sessions(uow, organization_id, after.id)}
     if after.enabled and not before.enabled:
-        return {"sessions_ended": enforcement.of_connection(uow, organization_id, after.id)}
+        return {"sessions_ended": enforce_routes(uow, organization_id, after.id)}
     return {}
 
 
@@ -359,3 +359,25 @@ def _given_roles(uow: UnitOfWork, organization_id: UUID, connection: ConnectionR
     """Return the roles that a connection gives: to people who join by it, and by rules."""
     joins_as = [connection.joins_as] if connection.joins_as is not None else []
     return [*joins_as, *uow.group_rules.roles_of_connection(organization_id, connection.id)]
+
+
+def enforce_domain(uow: UnitOfWork, organization_id: UUID, connection_id: UUID, domain: str) -> int:
+    """End the sessions of addresses of a domain that did not begin by a connection; return how many.
+
+    They are sessions of members and end users, on the platform or in the organization's context; its owner and platform
+    owners are exempt. The route is locked; sign-ins of such addresses wait for it, and are refused from then on
+    (`core/accounts/single_sign_on.py`).
+    """
+    ended = list(uow.sessions.revoke_not_by_connection(organization_id, connection_id, domain=domain))
+    # A statement of its own: it finds the children that began while the one above waited for their parents.
+    ended += uow.sessions.revoke_not_by_connection(organization_id, connection_id, domain=domain)
+    sessions.record_ended_of(uow, ended, organization_id, reason="sso_enforced")
+    return len(ended)
+
+
+def enforce_routes(uow: UnitOfWork, organization_id: UUID, connection_id: UUID) -> int:
+    """Do what `enforce_domain` does, for every route that enforces a connection which is switched on again."""
+    return sum(
+        enforce_domain(uow, organization_id, connection_id, claim.proof.domain)
+        for claim in uow.domain_routes.enforced_to(organization_id, connection_id)
+    )

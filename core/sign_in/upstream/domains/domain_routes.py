@@ -21,7 +21,7 @@ from core.organizations import domain_proofs
 from core.organizations.access import Operation, authorize
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
-from core.sign_in.upstream.connections import at_once, enforcement
+from core.sign_in.upstream.connections import at_once, changes
 from core.sign_in.upstream.connections.editors import Editor
 from core.wording import Wording
 
@@ -289,7 +289,7 @@ def _enforce(uow: UnitOfWork, before: RouteClaim, after: RouteClaim) -> dict[str
     connection = uow.upstream_connections.find(after.organization_id, after.connection_id)
     if connection is None or not connection.enabled:
         return {}
-    ended = enforcement.of_domain(uow, after.organization_id, after.connection_id, after.proof.domain)
+    ended = changes.enforce_domain(uow, after.organization_id, after.connection_id, after.proof.domain)
     return {"sessions_ended": ended}
 
 

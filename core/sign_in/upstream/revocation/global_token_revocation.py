@@ -138,14 +138,7 @@ def revoke(uow: UnitOfWork, connection_id: UUID, token: RevocationToken, subject
     connection = uow.upstream_connections.find(known.organization_id, connection_id)
     assert connection is not None, "an issuer was found without its connection"
     for user in _people(uow, known.organization_id, connection, subject):
-        end(
-            uow,
-            known.organization_id,
-            user,
-            is_linked=subject.email is None,
-            connection_id=connection_id,
-            reason="global_token_revocation",
-        )
+        _end(uow, known.organization_id, user, connection_id=connection_id, is_linked=subject.email is None)
 
 
 def _people(
@@ -183,16 +176,17 @@ def _text(described: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def end(
-    uow: UnitOfWork, organization_id: UUID, user: User, *, is_linked: bool, connection_id: UUID, reason: str
-) -> int:
-    """End what a person holds in the context of an organization; return how many sessions ended.
+def _end(uow: UnitOfWork, organization_id: UUID, user: User, *, connection_id: UUID, is_linked: bool) -> None:
+    """End what a person holds in the context of an organization.
 
-    `is_linked`: the person signs in by the connection. `reason` is a word of the protocol that asked. The log of the
-    organization has an entry even where nothing ended, but none about an account that is unrelated to it: the entry
-    would reveal that there is one. A vendor is told how many sessions at its services have ended.
+    Refresh tokens, approvals of devices and grants of applications all belong to sessions, and end with them: those in
+    the organization, those by its connections, and those at services that it uses as a customer. Memberships and ways
+    to sign in stay; the provider decides whether the person signs in again. `is_linked`: the person signs in by the
+    connection. The log of the organization has an entry even where nothing ended, but none about an account that is
+    unrelated to it: the entry would reveal that there is one. A vendor is told how many sessions at its services have
+    ended.
     """
-    details: dict[str, Any] = {"connection_id": str(connection_id), "reason": reason}
+    details: dict[str, Any] = {"connection_id": str(connection_id), "reason": "global_token_revocation"}
     contexts = sessions.end_in_organization(uow, organization_id, user.id)
     of_vendors = [one for one in contexts if one is not None and one != organization_id]
     ended = len(contexts) - len(of_vendors)
@@ -210,7 +204,6 @@ def end(
             **details,
         )
     sessions.record_ended(uow, user.id, user.email, of_vendors)
-    return len(contexts)
 
 
 def _knows(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> bool:

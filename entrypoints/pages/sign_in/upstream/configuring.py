@@ -24,7 +24,7 @@ from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import OpenedSetup
 from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import ConfiguredConnection, RulesSeenOtherwise
-from core.sign_in.upstream.connections import checks, connection_keys, connections, deletion
+from core.sign_in.upstream.connections import checks, connection_keys, connections
 from core.sign_in.upstream.connections.checks import CheckedChange
 from core.sign_in.upstream.connections.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections.connections import ConnectionFields, ConnectionUnknown
@@ -293,7 +293,7 @@ async def show_connection(
 @holding_setup_link
 async def ask_to_delete_connection(call: Call, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
     """Show what ends with a connection, and ask whether it is to be deleted."""
-    setup, ends = await opened_by_link(call, Operation.CONNECTIONS_CHANGE, deletion.show, connection_id)
+    setup, ends = await opened_by_link(call, Operation.CONNECTIONS_CHANGE, connections.show_ends, connection_id)
     return await _part_page(
         call,
         "sign_in/upstream/connections/connections_deletion.html",

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
@@ -50,7 +51,6 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes("external providers", "Signing in with an account at another provider.", protocol_refusal_page)
-
 # Where a sign-in that began at a custom domain continues.
 RETURN: Final = "/auth/upstream/return"
 ADDRESS_CODE: Final = "/app/sign-in/address-code"
@@ -368,3 +368,28 @@ async def _arrived(call: Call, provider: Provider, query: CallbackQuery, departu
         ),
     )
     return await _complete(call, departure.sign_in, proven)
+
+
+def routes_of(external: ExternalProvider) -> Routes:
+    """Return the routes of an added provider."""
+    return _routes_of(external.provider)
+
+
+@cache
+def _routes_of(provider: Provider) -> Routes:
+    # Made once for each name, so that the tables of paths are shared as well.
+    added = Routes(routes.capability, routes.description, protocol_refusal_page)
+
+    async def leave(call: Call, query: ProviderQuery) -> None:
+        """Sign in with a provider that the operator has added: redirect to it, and back to the service or page."""
+        await begin(call, provider, query)
+
+    async def come_back(call: Call, query: OpenIdCallbackQuery) -> PageOrRedirect:
+        """Complete a sign-in that a provider which the operator has added has answered."""
+        return await arrive(call, provider, query)
+
+    leave.__name__, come_back.__name__ = f"begin_{provider}", f"return_from_{provider}"
+    path = f"/auth/{provider}"
+    added.get(path, refuses=(*BEGINNING, UpstreamFailed), status=303)(in_browser_or_not(leave))
+    added.get(f"{path}/callback", refuses=RETURNING, takes_answer=True)(in_browser_or_not(come_back))
+    return added

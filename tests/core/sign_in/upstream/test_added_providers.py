@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from core.accounts.providers import Provider
-from core.sign_in.upstream.added_providers import ADDED_SCOPES, linked_of, signs_in
 from core.sign_in.upstream.configuring import SignInSetup
 from core.sign_in.upstream.connections.oauth_credentials import StoredCredentials
-from core.sign_in.upstream.providers import ExternalProvider
+from core.sign_in.upstream.providers import ADDED_SCOPES, ExternalProvider, linked_of, signs_in
 
 ACME = ExternalProvider(
     provider=Provider("acme"), title="Acme", scopes=ADDED_SCOPES, issuer="https://id.acme.example", trusts_email=True

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from core.sign_in.identities import AssertedGroups
-from core.sign_in.upstream import asserted_groups
-from core.sign_in.upstream.asserted_groups import in_attributes, in_claims
+from core.sign_in.upstream import asserted
+from core.sign_in.upstream.asserted import groups_in_attributes, groups_in_claims
 
-TOO_MANY = [f"g{number}" for number in range(asserted_groups.GROUPS_MAX + 1)]
+TOO_MANY = [f"g{number}" for number in range(asserted.GROUPS_MAX + 1)]
 LINK = "http://schemas.microsoft.com/claims/groups.link"
 
 
@@ -31,7 +31,7 @@ LINK = "http://schemas.microsoft.com/claims/groups.link"
 def test_a_claim_names_groups_or_says_that_they_are_too_many(
     claims: dict[str, Any], mapped: str | None, values: list[str] | None
 ) -> None:
-    found = in_claims(claims, mapped)
+    found = groups_in_claims(claims, mapped)
 
     assert found == AssertedGroups(values=values)
     assert AssertedGroups(values=values).is_overage is (values is None)
@@ -42,7 +42,7 @@ def test_a_claim_names_groups_or_says_that_they_are_too_many(
     [({}, None), ({"groups": {"a": 1}}, None), ({"realm": "x"}, "realm.roles.all"), ({"_claim_names": "groups"}, None)],
 )
 def test_a_claim_that_is_no_list_says_nothing(claims: dict[str, Any], mapped: str | None) -> None:
-    assert in_claims(claims, mapped) is None
+    assert groups_in_claims(claims, mapped) is None
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_a_claim_that_is_no_list_says_nothing(claims: dict[str, Any], mapped: st
 def test_attributes_name_groups(
     attributes: dict[str, list[str]], mapped: str | None, found: AssertedGroups | None
 ) -> None:
-    assert in_attributes(attributes, mapped) == found
+    assert groups_in_attributes(attributes, mapped) == found

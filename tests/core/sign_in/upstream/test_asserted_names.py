@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.sign_in.identities import AssertedNames
-from core.sign_in.upstream import asserted_names
+from core.sign_in.upstream import asserted
 
 WHOLE = AssertedNames(name="Ada Byron", given_name="Ada", family_name="Byron")
 
@@ -23,7 +23,7 @@ WHOLE = AssertedNames(name="Ada Byron", given_name="Ada", family_name="Byron")
     ],
 )
 def test_claims_name_a_person(claims: dict[str, Any], mapping: dict[str, str], named: AssertedNames | None) -> None:
-    assert asserted_names.in_claims(claims, mapping) == named
+    assert asserted.names_in_claims(claims, mapping) == named
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_claims_name_a_person(claims: dict[str, Any], mapping: dict[str, str], n
 def test_attributes_name_a_person(
     attributes: dict[str, list[str]], mapping: dict[str, str], named: AssertedNames | None
 ) -> None:
-    assert asserted_names.in_attributes(attributes, mapping) == named
+    assert asserted.names_in_attributes(attributes, mapping) == named

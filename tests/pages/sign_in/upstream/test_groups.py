@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.sign_in.upstream import asserted_groups
+from core.sign_in.upstream import asserted
 from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider
 from tests.pages.sign_in.upstream.test_mailed_codes import ADA, appoint, assert_code_is_asked_for, mailed_code
@@ -217,15 +217,15 @@ class TestEditors:
 
 
 def test_a_list_is_bounded() -> None:
-    many = [f"g{number}" for number in range(asserted_groups.GROUPS_MAX + 1)]
-    found = asserted_groups.in_attributes({"groups": many}, None)
-    linked = asserted_groups.in_attributes({"http://schemas.microsoft.com/claims/groups.link": ["x"]}, None)
-    mapped = asserted_groups.in_attributes({"memberOf": ["b", "a", "a"], "groups": ["c"]}, "memberOf")
+    many = [f"g{number}" for number in range(asserted.GROUPS_MAX + 1)]
+    found = asserted.groups_in_attributes({"groups": many}, None)
+    linked = asserted.groups_in_attributes({"http://schemas.microsoft.com/claims/groups.link": ["x"]}, None)
+    mapped = asserted.groups_in_attributes({"memberOf": ["b", "a", "a"], "groups": ["c"]}, "memberOf")
 
-    assert (found, linked) == (asserted_groups.AssertedGroups(values=None), asserted_groups.AssertedGroups(values=None))
-    assert mapped == asserted_groups.AssertedGroups(values=["a", "b"])
-    assert asserted_groups.in_attributes({}, None) is None
-    assert asserted_groups.in_claims({"a": "b"}, "a.b.c") is None
+    assert (found, linked) == (asserted.AssertedGroups(values=None), asserted.AssertedGroups(values=None))
+    assert mapped == asserted.AssertedGroups(values=["a", "b"])
+    assert asserted.groups_in_attributes({}, None) is None
+    assert asserted.groups_in_claims({"a": "b"}, "a.b.c") is None
 
 
 async def test_what_another_claim_said_is_forgotten_by_a_sign_in_that_is_under_way(ruled: Acme) -> None:

@@ -1,9 +1,9 @@
 """An organization's own credentials at the external providers."""
 
 from core.organizations.access import Operation
-from core.sign_in.upstream.added_providers import linked_of
 from core.sign_in.upstream.connections import oauth_credentials
 from core.sign_in.upstream.connections.oauth_credentials import CredentialsUnset, OwnCredentials
+from core.sign_in.upstream.providers import linked_of
 from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.credentials import in_organization

@@ -16,7 +16,7 @@ from core.organizations.access import Operation
 from core.secrets import Secret
 from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import ConfiguredConnection
-from core.sign_in.upstream.connections import checks, connection_keys, connections, deletion
+from core.sign_in.upstream.connections import checks, connection_keys, connections
 from core.sign_in.upstream.connections.checks import CheckedChange
 from core.sign_in.upstream.connections.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections.connections import ConnectionFields, ConnectionSeenOtherwise, ConnectionUnknown
@@ -364,7 +364,7 @@ async def _deletion_page(
     form: ConnectionDeletionForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
-    standing, ends = await opened(call, org_slug, Operation.CONNECTIONS_CHANGE, deletion.show, connection_id)
+    standing, ends = await opened(call, org_slug, Operation.CONNECTIONS_CHANGE, connections.show_ends, connection_id)
     return console_page(
         call,
         "sign_in/upstream/connections/connections_deletion.html",
@@ -394,7 +394,7 @@ async def delete_connection(
     call: Call, org_slug: str, connection_id: UUID, form: ConnectionDeletionForm
 ) -> PageOrRedirect:
     """Delete a connection; programs use `DELETE /api/organizations/:slug/upstream-providers/:provider_id`."""
-    await call.read(deletion.show, org_slug, connection_id)
+    await call.read(connections.show_ends, org_slug, connection_id)
     await recent(call, page=f"{_page_of(org_slug, connection_id)}/delete")
     await call.transact(connections.delete, org_slug, connection_id, seen=seen_at(form.seen), note=form.note)
     return after(f"{page_of(org_slug)}/sign-in", "connection-deleted")

@@ -6,7 +6,7 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.sign_in.upstream import configuring
-from core.sign_in.upstream.connections import connections, deletion
+from core.sign_in.upstream.connections import connections
 from core.sign_in.upstream.connections.connections import ConnectionSeenOtherwise, ConnectionUnknown
 from core.sign_in.upstream.trials import enabling
 from core.sign_in.upstream.trials.enabling import ConnectionUntested
@@ -34,7 +34,7 @@ class EnablingForm(SeenForm, kw_only=True):
 async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refusal: Refusal | None = None) -> Page:
     """Show what switching a connection on or off does, in numbers."""
     standing, found = await opened(call, org_slug, Operation.CONNECTION_CONFIGURE, configuring.show, connection_id)
-    ends = await call.read(deletion.show, org_slug, connection_id)
+    ends = await call.read(connections.show_ends, org_slug, connection_id)
     connection = found.state.connection
     return console_page(
         call,
