@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.saml.messages import SamlStatus, StatusOf
 from core.saml.providers import SamlProvider
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 # Also the loser of a race finds no row to return.
-_ADD: Final = """
-    INSERT INTO saml_requests (id, organization_id, service_id, message_id, state_hash, browser_hash, relay_state,
-                               customer, terms, created_at, expires_at)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+_ADD: Final = f"""
+    INSERT INTO saml_requests ({columns(PendingRequest)}, state_hash, browser_hash)
+    VALUES ({placeholders(PendingRequest)}, %(state_hash)s, %(browser_hash)s)
     ON CONFLICT (service_id, message_id) DO NOTHING
 """
 
@@ -32,19 +32,12 @@ class PostgresSamlRequests(Aggregate):
     def add(self, pending: PendingRequest, *, state_hash: bytes, browser_hash: bytes) -> Deferred[bool]:
         return self._defer_changes_one(
             _ADD,
-            (
-                pending.id,
-                pending.organization_id,
-                pending.service_id,
-                pending.message_id,
-                state_hash,
-                browser_hash,
-                pending.relay_state,
-                pending.customer,
-                Jsonb(_stored(pending.terms)),
-                pending.created_at,
-                pending.expires_at,
-            ),
+            {
+                **values(pending),
+                "terms": Jsonb(_stored(pending.terms)),
+                "state_hash": state_hash,
+                "browser_hash": browser_hash,
+            },
         )
 
     def find(
@@ -52,8 +45,8 @@ class PostgresSamlRequests(Aggregate):
     ) -> PendingRequest | None:
         return self._one(
             _pending,
-            """
-            SELECT id, organization_id, service_id, message_id, relay_state, customer, terms, created_at, expires_at
+            f"""
+            SELECT {columns(PendingRequest)}
             FROM   saml_requests
             WHERE  state_hash = %s AND browser_hash = %s AND organization_id = %s AND service_id = %s
               AND  answered_at IS NULL AND expires_at > %s
@@ -134,14 +127,7 @@ class PostgresSamlRequests(Aggregate):
 
 def _stored(terms: Terms) -> dict[str, Any]:
     refusal = terms.refusal
-    return {
-        "force_authn": terms.force_authn,
-        "is_passive": terms.is_passive,
-        "subject": terms.subject,
-        "context_classes": terms.context_classes,
-        "comparison": terms.comparison,
-        "refusal": [refusal.first, refusal.second] if refusal is not None else None,
-    }
+    return {**values(terms), "refusal": [refusal.first, refusal.second] if refusal is not None else None}
 
 
 def _open_target(*, organization_id: UUID, service_id: UUID, **columns: Any) -> OpenTarget:

@@ -73,6 +73,7 @@ OF_LINKED: Final = f"""
                                              AND route.domain = one.domain AND {IN_FORCE}) p) counted
     WHERE  c.organization_id = %(organization_id)s AND c.id = %(connection_id)s
 """
+_ROLES: Final = {"owner": OWNER, "admin": ADMIN, "member": MEMBER}
 
 
 class PostgresConnectionMoves(Aggregate):
@@ -89,9 +90,7 @@ class PostgresConnectionMoves(Aggregate):
                 "domain": domain,
                 "connection_id": connection_id,
                 "limit": limit,
-                "owner": OWNER,
-                "admin": ADMIN,
-                "member": MEMBER,
+                **_ROLES,
             },
         )
 
@@ -102,9 +101,7 @@ class PostgresConnectionMoves(Aggregate):
             {
                 "organization_id": organization_id,
                 "connection_id": connection_id,
-                "owner": OWNER,
-                "admin": ADMIN,
-                "member": MEMBER,
+                **_ROLES,
                 **in_force_at(self._transaction.now),
             },
         )

@@ -7,11 +7,15 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 from uuid import UUID
 
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.sign_in.identities import ProviderSession
 
 _ID_TOKEN: Final = {"table": "provider_sessions", "column": "id_token_sealed"}
+# Stored sealed.
+_SEALED: Final = ("id_token",)
+_NAMES: Final = columns(ProviderSession, without=_SEALED)
 
 
 class PostgresProviderSessions(Aggregate):
@@ -19,27 +23,21 @@ class PostgresProviderSessions(Aggregate):
 
     def put(self, organization_id: UUID, connection_id: UUID, session_id: UUID, known: ProviderSession) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO provider_sessions (session_id, organization_id, connection_id, name_id, name_format,
-                                           name_qualifier, sp_name_qualifier, session_index, id_token_sealed)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO provider_sessions (session_id, organization_id, connection_id, id_token_sealed, {_NAMES})
+            VALUES (%(session_id)s, %(organization_id)s, %(connection_id)s, %(sealed)s,
+                    {placeholders(ProviderSession, without=_SEALED)})
             ON CONFLICT (session_id) DO UPDATE
             SET organization_id = excluded.organization_id, connection_id = excluded.connection_id,
-                name_id = excluded.name_id, name_format = excluded.name_format,
-                name_qualifier = excluded.name_qualifier, sp_name_qualifier = excluded.sp_name_qualifier,
-                session_index = excluded.session_index, id_token_sealed = excluded.id_token_sealed
+                id_token_sealed = excluded.id_token_sealed, {assignments(ProviderSession, without=_SEALED)}
             """,
-            (
-                session_id,
-                organization_id,
-                connection_id,
-                known.name_id,
-                known.name_format,
-                known.name_qualifier,
-                known.sp_name_qualifier,
-                known.session_index,
-                self._sealed(session_id, known.id_token),
-            ),
+            {
+                **values(known),
+                "session_id": session_id,
+                "organization_id": organization_id,
+                "connection_id": connection_id,
+                "sealed": self._sealed(session_id, known.id_token),
+            },
         )
 
     def named(
@@ -81,8 +79,8 @@ class PostgresProviderSessions(Aggregate):
 
     def find(self, organization_id: UUID, connection_id: UUID, session_id: UUID) -> ProviderSession | None:
         row = self._row(
-            """
-            SELECT name_id, name_format, name_qualifier, sp_name_qualifier, session_index, id_token_sealed
+            f"""
+            SELECT {_NAMES}, id_token_sealed
             FROM   provider_sessions
             WHERE  organization_id = %s AND connection_id = %s AND session_id = %s
             """,

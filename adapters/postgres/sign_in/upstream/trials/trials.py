@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.driver.columns import assignments, values
 from adapters.postgres.transaction import Aggregate
 from core.deletions import AgedRows
 from core.sign_in.upstream.provider_problems import problem_of
@@ -42,23 +44,13 @@ class PostgresTrialSignIns(Aggregate):
             """
             INSERT INTO trial_sign_ins (organization_id, id, connection_id, user_id, session_id, visit_hash, state_hash,
                                         client_id, tested_as, expires_at)
-            SELECT organization_id, %s, id, %s, %s, %s, %s, %s, %s, %s
+            SELECT organization_id, %(id)s, id, %(user_id)s, %(session_id)s, %(visit_hash)s, %(state_hash)s,
+                   %(client_id)s, %(tested_as)s, %(expires_at)s
             FROM   upstream_connections
-            WHERE  organization_id = %s AND id = %s
+            WHERE  organization_id = %(organization_id)s AND id = %(connection_id)s
             FOR KEY SHARE
             """,
-            (
-                trial.id,
-                trial.user_id,
-                trial.session_id,
-                trial.visit_hash,
-                state_hash,
-                trial.client_id,
-                trial.tested_as,
-                trial.expires_at,
-                trial.organization_id,
-                trial.connection_id,
-            ),
+            {**values(trial), "state_hash": state_hash},
         )
 
     def use(self, state_hash: bytes, *, session_id: UUID | None, visit_hash: bytes | None) -> TrialSignIn | None:
@@ -95,11 +87,9 @@ class PostgresTrialSignIns(Aggregate):
 
     def keep_answer(self, state_hash: bytes, connection_id: UUID, answer: TrialAnswer, *, continue_hash: bytes) -> bool:
         kept = self._value_or_none(
-            """
+            f"""
             UPDATE trial_sign_ins
-            SET    used_at = %(now)s, state_hash = %(continue_hash)s, problem = %(problem)s, reason = %(reason)s,
-                   subject = %(subject)s, email = %(email)s, claims = %(claims)s::jsonb,
-                   groups = %(groups)s
+            SET    used_at = %(now)s, state_hash = %(continue_hash)s, {assignments(TrialAnswer)}
             WHERE  state_hash = %(state_hash)s AND connection_id = %(connection_id)s AND used_at IS NULL
               AND  expires_at > %(now)s
             RETURNING id
@@ -143,11 +133,9 @@ class PostgresTrialSignIns(Aggregate):
 
     def conclude(self, organization_id: UUID, trial_id: UUID, answer: TrialAnswer) -> None:
         self._connection.execute_later(
-            """
+            f"""
             UPDATE trial_sign_ins
-            SET    used_at = %(now)s, concluded_at = %(now)s, problem = %(problem)s, reason = %(reason)s,
-                   subject = %(subject)s, email = %(email)s, claims = %(claims)s::jsonb,
-                   groups = %(groups)s
+            SET    used_at = %(now)s, concluded_at = %(now)s, {assignments(TrialAnswer)}
             WHERE  organization_id = %(organization_id)s AND id = %(id)s AND concluded_at IS NULL
             """,
             {
@@ -184,14 +172,7 @@ class PostgresTrialSignIns(Aggregate):
 
 
 def _values(answer: TrialAnswer) -> dict[str, Any]:
-    return {
-        "problem": answer.problem.value if answer.problem is not None else None,
-        "reason": answer.reason,
-        "subject": answer.subject,
-        "email": answer.email,
-        "claims": json.dumps(answer.claims),
-        "groups": answer.groups.value if answer.groups is not None else None,
-    }
+    return values(answer) | {"claims": Jsonb(answer.claims)}
 
 
 def _result(
