@@ -35,7 +35,7 @@ from core.sign_in.upstream.trials.trials import NothingToTry
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.lists import ways
-from entrypoints.pages.console.setup_steps import SetupStep, kind_of
+from entrypoints.pages.console.setup_steps import SetupStep
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -212,9 +212,8 @@ async def show_upstream(
 ) -> Page:
     """Show the connections of the organization and the kinds of providers; of one kind, the steps and a form."""
     setup, listed = await opened_by_link(call, Operation.CONNECTIONS_READ, configuring.list_states)
-    kind = kind_of(provider_kinds.ALL, (form or query or PartQuery()).provider)
-    if kind is None and form is not None:
-        kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
+    sent_type = form.type if form is not None else None
+    kind = provider_kinds.chosen((form or query or PartQuery()).provider, sent_type)
     shown: dict[str, Any] = {"kinds": provider_kinds.KINDS, "kind": kind}
     if kind is None:
         shown["connections"] = listed
@@ -319,7 +318,7 @@ async def create_connection(call: Call, form: ConnectionForm) -> PageOrRedirect:
         to_check = await call.read(serve, configuring.prepare_new, form.type, given, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
     made = await sent(call, form, configuring.create, form.type, given, finding, allowed=allowed)
-    return done(f"{UPSTREAM}/{made.id}", "connection-made", provider=_known_word(form.provider))
+    return done(f"{UPSTREAM}/{made.id}", "connection-made", provider=provider_kinds.known_word(form.provider))
 
 
 @setup_routes.post(
@@ -344,7 +343,7 @@ async def change_connection(call: Call, connection_id: UUID, form: ConnectionFor
     else:
         checked = await described_change(call, organization_id, given)
     await sent(call, form, configuring.change, connection_id, given, checked, allowed=allowed)
-    return done(f"{UPSTREAM}/{connection_id}", "connection-saved", provider=_known_word(form.provider))
+    return done(f"{UPSTREAM}/{connection_id}", "connection-saved", provider=provider_kinds.known_word(form.provider))
 
 
 @setup_routes.post(f"{UPSTREAM}/:connection_id/test", limits=LIMITS, refuses=REFUSES)
@@ -485,8 +484,3 @@ async def _part_page(call: Call, template: str, setup: OpenedSetup, refusal: Ref
         sentences=SENTENCES,
         **values,
     )
-
-
-def _known_word(word: str) -> str:
-    """Return the word of a kind of provider; empty for any other."""
-    return word if kind_of(provider_kinds.ALL, word) is not None else ""

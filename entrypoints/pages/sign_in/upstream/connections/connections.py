@@ -5,7 +5,7 @@ provider is asked before anything is saved. Trying a connection is in `trials.py
 `enabling.py`.
 """
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -18,13 +18,14 @@ from core.sign_in.upstream import configuring
 from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connections import checks, connection_keys, connections
 from core.sign_in.upstream.connections.checks import CheckedChange
+from core.sign_in.upstream.connections.connection_fields import MAPPED
 from core.sign_in.upstream.connections.connection_keys import NoKeyOfConnection
 from core.sign_in.upstream.connections.connections import ConnectionFields, ConnectionSeenOtherwise, ConnectionUnknown
 from core.sign_in.upstream.revocation import moves
 from core.sign_in.upstream.saml import EMAIL_ADDRESS, PERSISTENT, UNSPECIFIED, SamlDescription
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
-from entrypoints.pages.console.setup_steps import current_of, kind_of
+from entrypoints.pages.console.setup_steps import current_of
 from entrypoints.pages.frame.forms import no_secret, text_of_file, typed_secret
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -118,14 +119,7 @@ class OptionsForm(ProtectedForm, kw_only=True):
     @property
     def given(self) -> ConnectionFields:
         """The fields to set."""
-        mapped = {
-            "id": self.claim_of_id.strip(),
-            "email": self.claim_of_email.strip(),
-            "groups": self.claim_of_groups.strip(),
-            "name": self.claim_of_name.strip(),
-            "given_name": self.claim_of_given_name.strip(),
-            "family_name": self.claim_of_family_name.strip(),
-        }
+        mapped = {name: getattr(self, f"claim_of_{name}").strip() for name in sorted(MAPPED)}
         return ConnectionFields(
             name=self.name.strip() or None,
             scopes=self.scopes.split() or None,
@@ -160,9 +154,7 @@ async def _new_page(
 ) -> Page:
     """Return the page of a new connection; without a kind, the choice of one."""
     standing, _ = await opened(call, org_slug, Operation.CONNECTION_CONFIGURE, connections.list_all)
-    kind = kind_of(provider_kinds.ALL, form.provider if form is not None else word)
-    if kind is None and form is not None:
-        kind = provider_kinds.SAML if form.type == "saml" else provider_kinds.OPENID
+    kind = provider_kinds.chosen(word, None) if form is None else provider_kinds.chosen(form.provider, form.type)
     is_saml = kind is not None and provider_kinds.is_saml(kind)
     name = standing.organization.name
     issuer = provider_kinds.ISSUERS.get(kind.word, "") if kind is not None else ""
@@ -210,7 +202,7 @@ async def save_new_connection(call: Call, org_slug: str, form: ConnectionForm) -
         to_check = await call.read(configuring.prepare_new, org_slug, kind, given, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
     made = await call.transact(configuring.create, org_slug, kind, given, finding, allowed=allowed)
-    return after(_page_of(org_slug, made.id), "connection-made", provider=_word(form.provider))
+    return after(_page_of(org_slug, made.id), "connection-made", provider=provider_kinds.known_word(form.provider))
 
 
 class ConnectionQuery(KindQuery, kw_only=True):
@@ -298,8 +290,7 @@ async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: 
     else:
         checked = await described_change(call, organization_id, given)
     await _require_said(call, org_slug, connection_id, given, checked.described, is_said=form.ends_links == "on")
-    await call.transact(configuring.change, org_slug, connection_id, given, checked, allowed=allowed, seen=seen)
-    return after(_page_of(org_slug, connection_id), "connection-saved", provider=_word(form.provider))
+    return await _changed(call, org_slug, connection_id, given, checked, form.seen, provider=form.provider)
 
 
 @routes.post(f"{CONNECTION}/change", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
@@ -311,16 +302,7 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
     await call.read(connections.show, org_slug, connection_id)
     await recent(call, page=_page_of(org_slug, connection_id))
     await _require_said(call, org_slug, connection_id, form.given, None, is_said=form.ends_links == "on")
-    await call.transact(
-        configuring.change,
-        org_slug,
-        connection_id,
-        form.given,
-        None,
-        allowed=call.installation.settings.outbound_allowed,
-        seen=seen_at(form.seen),
-    )
-    return after(_page_of(org_slug, connection_id), "connection-saved")
+    return await _changed(call, org_slug, connection_id, form.given, None, form.seen)
 
 
 @routes.post(f"{CONNECTION}/token-issuer", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
@@ -330,11 +312,8 @@ async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, fo
     """Say whose tokens end sessions by a connection by SAML; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
     await recent(call, page=_page_of(org_slug, connection_id))
-    given, allowed = ConnectionFields(token_issuer=form.token_issuer), call.installation.settings.outbound_allowed
-    await call.transact(
-        configuring.change, org_slug, connection_id, given, None, allowed=allowed, seen=seen_at(form.seen)
-    )
-    return after(_page_of(org_slug, connection_id), "connection-saved")
+    given = ConnectionFields(token_issuer=form.token_issuer)
+    return await _changed(call, org_slug, connection_id, given, None, form.seen)
 
 
 @routes.post(f"{CONNECTION}/ask", refuses=(ConnectionUnknown,))
@@ -400,6 +379,25 @@ async def delete_connection(
     return after(f"{page_of(org_slug)}/sign-in", "connection-deleted")
 
 
+async def _changed(
+    call: Call,
+    org_slug: str,
+    connection_id: UUID,
+    given: ConnectionFields,
+    checked: CheckedChange | None,
+    seen: str,
+    *,
+    provider: str = "",
+) -> PageOrRedirect:
+    """Change a connection as the page has shown it, and lead back there; None for a change that needs no check."""
+    allowed = call.installation.settings.outbound_allowed
+    await call.transact(
+        configuring.change, org_slug, connection_id, given, checked, allowed=allowed, seen=seen_at(seen)
+    )
+    word = provider_kinds.known_word(provider)
+    return after(_page_of(org_slug, connection_id), "connection-saved", provider=word)
+
+
 async def _require_said(
     call: Call,
     org_slug: str,
@@ -427,12 +425,7 @@ def _options(found: ConfiguredConnection) -> OptionsForm:
     return OptionsForm(
         name=connection.name,
         scopes=" ".join(connection.scopes),
-        claim_of_id=connection.attribute_mapping.get("id", ""),
-        claim_of_email=connection.attribute_mapping.get("email", ""),
-        claim_of_groups=connection.attribute_mapping.get("groups", ""),
-        claim_of_name=connection.attribute_mapping.get("name", ""),
-        claim_of_given_name=connection.attribute_mapping.get("given_name", ""),
-        claim_of_family_name=connection.attribute_mapping.get("family_name", ""),
+        **{f"claim_of_{name}": connection.attribute_mapping.get(name, "") for name in MAPPED},
         joins_as=connection.joins_as or "",
         trust_mfa="on" if connection.trust_mfa else "",
         name_id_format=connection.name_id_format or "",
@@ -462,8 +455,3 @@ def _addresses(slug: str, found: ConfiguredConnection) -> StepAddresses:
 
 def _page_of(slug: str, connection_id: UUID) -> str:
     return f"{page_of(slug)}/sign-in/connections/{connection_id}"
-
-
-def _word(typed: str) -> str:
-    known: Any = kind_of(provider_kinds.ALL, typed)
-    return known.word if known is not None else ""

@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from core.sign_in.upstream.connections.connections import ConnectionRecord
-from entrypoints.pages.console.setup_steps import ProviderKind, step
+from entrypoints.pages.console.setup_steps import ProviderKind, kind_of, step
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.sign_in.upstream.connections.product_kinds import BY_OPENID, BY_SAML, by_openid, by_saml
 
@@ -208,6 +208,18 @@ _HOSTS: Final = (
 def is_saml(kind: ProviderKind) -> bool:
     """Return whether a kind connects by SAML."""
     return kind.word.endswith("saml")
+
+
+def chosen(word: str, protocol: str | None) -> ProviderKind | None:
+    """Return the kind of a word; without one, any provider of the protocol of a form. None where no form was sent."""
+    if protocol is None:
+        return kind_of(ALL, word)
+    return kind_of(ALL, word) or (SAML if protocol == "saml" else OPENID)
+
+
+def known_word(word: str) -> str:
+    """Return the word of a kind; empty for any other text."""
+    return word if kind_of(ALL, word) is not None else ""
 
 
 def kind_of_connection(connection: ConnectionRecord, word: str) -> ProviderKind:
