@@ -115,7 +115,7 @@ REVEALING = {
     "sign_in/identities.py": "an id of a sign-in under way",
     "sign_in/magic_links.py": "a code that is typed on another device, shown by the button of a mailed link",
     "sign_in/upstream/saml.py": "an id of a sign-in under way",
-    "sign_in/upstream/answers.py send_request": "an id of a sign-in under way",
+    "sign_in/upstream/answers.py _send_request": "an id of a sign-in under way",
     "sign_in/upstream/trials/trial_judgements.py": "an id of a sign-in under way",
     "sign_in/upstream/by_connection.py _leave_domain": "an id of a sign-in under way",
     "sign_in/upstream/providers.py": "an id of a sign-in under way",

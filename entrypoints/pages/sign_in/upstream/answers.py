@@ -6,14 +6,13 @@ Sign-ins and trial sign-ins ask and read here, so that a trial meets every rule 
 from quart import Response
 
 from core.saml.messages import SamlBinding
-from core.secrets import Secret
 from core.sign_in.upstream import discovery, flows, saml
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connections import connection_keys
 from core.sign_in.upstream.connections.connections import ConnectionRecord
+from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import Departure, ProviderClient
-from core.sign_in.upstream.providers import CodeExchange, OpenIdAnswer
+from core.sign_in.upstream.providers import OpenIdAnswer
 from core.sign_in.upstream.saml import (
     Expected,
     SamlAnswer,
@@ -23,11 +22,36 @@ from core.sign_in.upstream.saml import (
     ServiceProvider,
 )
 from entrypoints.pages.frame.redirects import leading_page, posting_page
-from entrypoints.pages.sign_in.upstream.providers import DECLINED, OpenIdCallbackQuery, SignInDeclined
+from entrypoints.pages.sign_in.upstream.providers import OpenIdCallbackQuery, SignInDeclined, code_of, exchange_of
 from entrypoints.shared.sign_in.upstream.saml_connections import current_description, request_to
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
 from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
+
+
+async def described(call: Call, target: OpenConnection, *, is_fresh: bool = False) -> SamlDescription | Discovered:
+    """Return what the provider of a connection says of itself; raise `UpstreamFailed`."""
+    connection, organization_id = target.connection, target.organization_id
+    if connection.is_saml:
+        return await current_description(call, organization_id, connection)
+    assert connection.issuer is not None, "an OpenID connection has no issuer"
+    return await call.installation.upstream_connections.discover(organization_id, connection.issuer, is_fresh=is_fresh)
+
+
+async def send(
+    call: Call,
+    target: OpenConnection,
+    departure: Departure,
+    described: SamlDescription | Discovered,
+    *,
+    after_form: str = "",
+) -> Response:
+    """Lead a browser to the provider of a connection. After a form, a page with a text replaces the redirect."""
+    if isinstance(described, SamlDescription):
+        return await _send_request(call, target, departure, described, after_form=after_form)
+    scopes = target.connection.scopes
+    address = departure.address(described.authorize_url, redirect_uri=callback_address(call), scopes=scopes)
+    return leading_page(call, address, text=after_form) if after_form else see_other(address)
 
 
 async def read_answer(call: Call, target: OpenConnection, response: str) -> SamlAnswer:
@@ -69,18 +93,12 @@ async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:
     )
 
 
-async def send_request(
-    call: Call,
-    target: OpenConnection,
-    departure: Departure,
-    described: SamlDescription,
-    *,
-    after_form: str = "",
+async def _send_request(
+    call: Call, target: OpenConnection, departure: Departure, described: SamlDescription, *, after_form: str
 ) -> Response:
     """Return the redirect or the page by which a browser takes a request to the identity provider.
 
-    It is signed with the key of the connection if the identity provider wants that. After a form, a page replaces the
-    redirect; `after_form` is its text.
+    It is signed with the key of the connection if the identity provider wants that.
     """
     message = await request_to(
         call,
@@ -120,15 +138,5 @@ async def claims_of_answer(
     gateway, issuer = call.installation.upstream_connections, target.connection.issuer
     assert issuer is not None, "an OpenID connection has no issuer"
     discovery.require_own_answer(await gateway.discover(target.organization_id, issuer), query.iss)
-    if query.error in DECLINED:
-        raise SignInDeclined
-    if query.error or not query.code:
-        raise UpstreamFailed().because("no_code")
-    exchange = CodeExchange(
-        client=client,
-        code=Secret(query.code),
-        verifier=departure.verifier,
-        nonce=departure.nonce,
-        redirect_uri=callback_address(call),
-    )
+    exchange = exchange_of(code_of(query), departure, client, callback_address(call))
     return await gateway.identify(target.organization_id, issuer, exchange)

@@ -19,7 +19,7 @@ from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
 from entrypoints.pages.sign_in.upstream import answers as assertions
-from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, callback_address, claims_of_answer
+from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, claims_of_answer
 from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import (
     BEGINNING,
@@ -33,7 +33,6 @@ from entrypoints.pages.sign_in.upstream.providers import (
     repeatable,
 )
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
-from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.shared.sign_in.upstream.upstream_providers import CALLBACK
 from entrypoints.web.serving.admission import browsers
 from entrypoints.web.serving.admission.credentials import in_browser_or_not
@@ -73,7 +72,7 @@ async def begin_upstream(call: Call, query: ConnectionQuery) -> PageOrRedirect:
         # The provider is asked first: if it does not answer, no sign-in begins.
         described = await _described(call, target)
         departure = await call.transact(beginning.depart_by_connection, target, way, browser=bind(call))
-        return await _send(call, target, departure, described)
+        return await assertions.send(call, target, departure, described)
 
 
 @routes.get(ENTER, refuses=ASKING, takes_answer=True)
@@ -86,7 +85,7 @@ async def enter_from_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
         async with repeatable(call, began):
             assert began.context.connection_id is not None, "a sign-in by a connection names none"
             target = await call.read(by_connection.find, began.context.connection_id)
-            return await _send(call, target, departure, await _described(call, target))
+            return await assertions.send(call, target, departure, await _described(call, target))
 
 
 async def _leave_domain(call: Call, query: ConnectionQuery, target: OpenConnection) -> Response:
@@ -96,22 +95,8 @@ async def _leave_domain(call: Call, query: ConnectionQuery, target: OpenConnecti
 
 async def _described(call: Call, target: OpenConnection) -> SamlDescription | Discovered:
     """Return what the provider of a connection says of itself."""
-    connection, organization_id = target.connection, target.organization_id
     async with recording_failures(call, target.context):
-        if connection.is_saml:
-            return await current_description(call, organization_id, connection)
-        assert connection.issuer is not None, "an OpenID connection has no issuer"
-        return await call.installation.upstream_connections.discover(organization_id, connection.issuer)
-
-
-async def _send(
-    call: Call, target: OpenConnection, departure: Departure, described: SamlDescription | Discovered
-) -> Response:
-    """Lead a browser to the provider of a connection."""
-    if isinstance(described, SamlDescription):
-        return await assertions.send_request(call, target, departure, described)
-    scopes = target.connection.scopes
-    return see_other(departure.address(described.authorize_url, redirect_uri=callback_address(call), scopes=scopes))
+        return await assertions.described(call, target)
 
 
 @routes.get(CALLBACK, refuses=(*RETURNING, ConnectionClosed), takes_answer=True)

@@ -7,7 +7,7 @@ made between two transactions: the first uses the state up, the second concludes
 import secrets
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from functools import cache
 from typing import Annotated, Final
@@ -31,7 +31,7 @@ from core.sign_in.upstream import at_custom_domains, beginning, flows, sign_in
 from core.sign_in.upstream.address_codes import AddressCodeDue
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
-from core.sign_in.upstream.flows import Departure, ProviderNotOffered, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.flows import Departure, ProviderClient, ProviderNotOffered, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange, ExternalProvider
 from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
 from entrypoints.pages.console.account import after
@@ -96,18 +96,7 @@ class DestinationQuery(ReturnQuery, kw_only=True):
     @property
     def wanted(self) -> Wanted:
         """What the request names."""
-        return Wanted(
-            org=self.org,
-            service=self.service,
-            redirect_uri=self.redirect_uri,
-            state=self.state,
-            code_challenge=self.code_challenge,
-            code_challenge_method=self.code_challenge_method,
-            user_code=self.user_code,
-            return_to=self.return_to,
-            return_id=self.return_id,
-            customer=self.customer,
-        )
+        return Wanted(**{one.name: getattr(self, one.name) for one in fields(Wanted)})
 
     @property
     def sign_in_page(self) -> str:
@@ -348,25 +337,30 @@ async def arrive(call: Call, provider: Provider, query: CallbackQuery) -> Respon
             return await _arrived(call, provider, query, departure)
 
 
-async def _arrived(call: Call, provider: Provider, query: CallbackQuery, departure: Departure) -> Response:
-    external = call.installation.external_providers[provider]
-    if isinstance(query, OpenIdCallbackQuery):
-        await call.installation.upstream.require_own_answer(external, query.iss)
+def code_of(query: CallbackQuery) -> Secret:
+    """Return the code that a provider has answered; raise `SignInDeclined`, or `UpstreamFailed` without one."""
     if query.error in DECLINED:
         raise SignInDeclined
     if query.error or not query.code:
         raise UpstreamFailed().because("no_code")
-    client = await call.read(beginning.client_of, departure.sign_in, external)
-    proven = await call.installation.upstream.identify(
-        external,
-        CodeExchange(
-            client=client,
-            code=Secret(query.code),
-            verifier=departure.verifier,
-            nonce=departure.nonce,
-            redirect_uri=callback_of(call, provider),
-        ),
+    return Secret(query.code)
+
+
+def exchange_of(code: Secret, departure: Departure, client: ProviderClient, redirect_uri: str) -> CodeExchange:
+    """Return what a code is exchanged with: our credentials, and what the browser had taken along."""
+    return CodeExchange(
+        client=client, code=code, verifier=departure.verifier, nonce=departure.nonce, redirect_uri=redirect_uri
     )
+
+
+async def _arrived(call: Call, provider: Provider, query: CallbackQuery, departure: Departure) -> Response:
+    external = call.installation.external_providers[provider]
+    if isinstance(query, OpenIdCallbackQuery):
+        await call.installation.upstream.require_own_answer(external, query.iss)
+    code = code_of(query)
+    client = await call.read(beginning.client_of, departure.sign_in, external)
+    exchange = exchange_of(code, departure, client, callback_of(call, provider))
+    proven = await call.installation.upstream.identify(external, exchange)
     return await _complete(call, departure.sign_in, proven)
 
 

@@ -20,15 +20,12 @@ from core.sign_in.upstream.trials import trials
 from core.sign_in.upstream.trials.trials import NothingToTry
 from entrypoints.pages.console.frame import Program, console_page, opened, page_of
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.redirects import leading_page
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream import answers
-from entrypoints.pages.sign_in.upstream.answers import callback_address
 from entrypoints.pages.sign_in.upstream.connections.connections import CONNECTION
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
-from entrypoints.shared.sign_in.upstream.saml_connections import current_description
 from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -80,21 +77,12 @@ async def leave(
     call: Call, target: OpenConnection, begin: "Callable[[UnitOfWork], Departure]", page: str
 ) -> PageOrRedirect:
     """Return what leads a browser to the provider of a connection; to `page` when that cannot be asked."""
-    connection, organization_id = target.connection, target.organization_id
-    call.limit_organization(organization_id, RateLimit.CONNECTION_CHECK)
+    call.limit_organization(target.organization_id, RateLimit.CONNECTION_CHECK)
     # The provider is asked first: if it does not answer, no sign-in begins.
     try:
-        if connection.is_saml:
-            described = await current_description(call, organization_id, connection)
-            return await answers.send_request(call, target, await call.transact(begin), described, after_form=LEADING)
-        assert connection.issuer is not None, "an OpenID connection has no issuer"
-        discovered = await call.installation.upstream_connections.discover(
-            organization_id, connection.issuer, is_fresh=True
-        )
+        described = await answers.described(call, target, is_fresh=True)
     except UpstreamFailed as failed:
         answer = trial_judgements.failed(failed, claims=())
         await call.transact(lambda uow: trials.fail(uow, begin(uow), answer))
         return see_other(page)
-    departure = await call.transact(begin)
-    address = departure.address(discovered.authorize_url, redirect_uri=callback_address(call), scopes=connection.scopes)
-    return leading_page(call, address, text=LEADING)
+    return await answers.send(call, target, await call.transact(begin), described, after_form=LEADING)
