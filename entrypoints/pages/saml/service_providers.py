@@ -21,7 +21,7 @@ from core.saml.service_providers import SamlApplication, SamlCertificateChanged,
 from core.services.services import ServiceUnknown
 from entrypoints.pages.console.csv_files import as_file
 from entrypoints.pages.console.frame import Program, after, path_in_interface
-from entrypoints.pages.console.setup_steps import kind_of
+from entrypoints.pages.console.setup_steps import ProviderKind, kind_of
 from entrypoints.pages.frame.forms import DoneQuery, text_of_file
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -142,10 +142,7 @@ async def show_saml_application(
     query = query or SamlQuery()
     at, shown = await opened_service(call, org_slug, service_slug, Operation.SAML_READ, service_providers.show)
     typed = form if isinstance(form, ApplicationForm) else None
-    stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
-    kind = kind_of(application_kinds.KINDS, typed.provider if typed is not None else query.provider) or stored
-    if kind is None and typed is not None:
-        kind = application_kinds.OTHER
+    kind, stored = _kinds(shown, typed, query)
     settings = call.installation.settings
     page = page_of_service(org_slug, service_slug) + TAB
     return service_page(
@@ -235,14 +232,8 @@ async def ask_for_saml_certificate(
     call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None
 ) -> Page:
     """Show what a new certificate means, before one is made or replaced."""
-    at, shown = await opened_service(
-        call,
-        org_slug,
-        service_slug,
-        Operation.SAML_CERTIFICATE_CREATE,
-        service_providers.show,
-        Operation.SAML_CERTIFICATE_CREATE,
-    )
+    operation = Operation.SAML_CERTIFICATE_CREATE
+    at, shown = await opened_service(call, org_slug, service_slug, operation, service_providers.show, operation)
     return service_page(
         call,
         "saml/service_providers_certificate.html",
@@ -325,6 +316,15 @@ async def delete_saml_application(
     return after(page_of_service(org_slug, service_slug) + TAB, "saml-deleted")
 
 
+def _kinds(
+    shown: SamlApplication, typed: ApplicationForm | None, query: SamlQuery | PartQuery
+) -> tuple[ProviderKind | None, ProviderKind | None]:
+    """Return the kind of application whose steps are shown, and the kind of the one that is stored."""
+    stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
+    known = kind_of(application_kinds.KINDS, (typed or query).provider) or stored
+    return known or (application_kinds.OTHER if typed is not None else None), stored
+
+
 def _details(shown: SamlApplication) -> DetailsForm:
     """Return the form with what is stored."""
     stored = shown.configuration
@@ -355,10 +355,7 @@ async def show_saml(
 ) -> Page:
     """Show how SAML is set up for the service of the link, with the steps of a kind, and what the application sent."""
     setup, shown = await opened_by_link(call, Operation.SAML_READ, on_service, service_providers.show)
-    stored = application_kinds.kind_of_application(shown.configuration.entity_id or "")
-    kind = kind_of(application_kinds.KINDS, (form or query or PartQuery()).provider) or stored
-    if kind is None and form is not None:
-        kind = application_kinds.OTHER
+    kind, stored = _kinds(shown, form, query or PartQuery())
     organization = setup.holder.organization
     entity_id = f"{call.installation.settings.base_url}/saml/{organization.slug}/{shown.service.slug}"
     is_set = shown.configuration.enabled and shown.configuration.entity_id is not None

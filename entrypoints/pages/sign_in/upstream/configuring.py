@@ -1,29 +1,24 @@
-"""The overview of how an organization signs people in, in the console, and the pages of a setup link for connections.
+"""The pages of a setup link for the connections of an organization.
 
-The console shows rules, connections, mail domains and credentials. With a link, a page asks for the kind of provider
-first and then shows its steps alone. A connection is checked before it is saved, so that the page itself says why it
-could sign no one in (`provider_problems.py`). It is off until a test sign-in has succeeded. A refused form shows its
-values again, except the client secret.
+A page asks for the kind of provider first and then shows its steps alone. A connection is checked before it is saved,
+so that the page itself says why it could sign no one in (`provider_problems.py`). It is off until a test sign-in has
+succeeded. A refused form shows its values again, except the client secret.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
-import msgspec
 from quart import Response
 
 from core.errors import BadRequest, Conflict, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.organizations.link_callers import Part, SetupLinkDead, present, serve
-from core.organizations.management import OrganizationSettings
-from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
-from core.organizations.session_strength import SecondFactorRequired
 from core.organizations.settings.domain import DomainVerifiedElsewhere
 from core.organizations.setup_links import OpenedSetup
 from core.sign_in.upstream import configuring
-from core.sign_in.upstream.configuring import ConfiguredConnection, RulesSeenOtherwise
+from core.sign_in.upstream.configuring import ConfiguredConnection
 from core.sign_in.upstream.connections import checks, connection_keys, connections
 from core.sign_in.upstream.connections.checks import CheckedChange
 from core.sign_in.upstream.connections.connection_keys import NoKeyOfConnection
@@ -32,14 +27,9 @@ from core.sign_in.upstream.domains import domain_routes
 from core.sign_in.upstream.domains.domain_routes import RouteInForce, RouteUnknown
 from core.sign_in.upstream.trials import enabling, trials
 from core.sign_in.upstream.trials.trials import NothingToTry
-from core.wording import Wording
-from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
-from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.setup_steps import SetupStep
-from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
-from entrypoints.pages.frame.routes import console_pages, setup_pages, shows_again
+from entrypoints.pages.frame.routes import setup_pages, shows_again
 from entrypoints.pages.organizations.setup import (
     LIMITS,
     PartQuery,
@@ -72,135 +62,14 @@ from entrypoints.pages.sign_in.upstream.domains.domain_routes import MailDomainC
 from entrypoints.pages.sign_in.upstream.provider_problems import SENTENCES
 from entrypoints.pages.sign_in.upstream.trials.trial_judgements import UPSTREAM, page_by_link
 from entrypoints.pages.sign_in.upstream.trials.trials import leave
-from entrypoints.shared.sign_in.identities import offered_by_platform
 from entrypoints.shared.sign_in.upstream.saml_connections import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
 from entrypoints.web.serving.admission.browsers import FormRefused, ProtectedForm
-from entrypoints.web.serving.admission.credentials import holding_setup_link, in_console
+from entrypoints.web.serving.admission.credentials import holding_setup_link
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
-routes: Routes = console_pages()
 setup_routes: Routes = setup_pages()
-
-SIGN_IN: Final = "/app/organizations/:org_slug/sign-in"
-# How many connections the page shows at once, and how many mail domains beside their own list.
-CONNECTIONS_SHOWN: Final = 20
-DOMAINS_SHOWN: Final = 5
-
-
-class SignInQuery(DoneQuery, kw_only=True):
-    """Where the list of connections begins, and what was just done."""
-
-    after: Annotated[str, msgspec.Meta(description="The connection after which the list begins.", max_length=36)] = ""
-
-
-class RulesForm(ProtectedForm, kw_only=True):
-    """The rules of an organization, now and as the page has shown them."""
-
-    mfa_required: str = ""
-    device_trust_days: str = ""
-    seen_mfa_required: str = ""
-    seen_device_trust_days: str = ""
-
-    @property
-    def settings(self) -> OrganizationSettings:
-        """The rules to set; raise `BadRequest`."""
-        return OrganizationSettings(
-            mfa_required=self.mfa_required == "on", device_trust_days=_days(self.device_trust_days)
-        )
-
-    @property
-    def seen(self) -> OrganizationSettings:
-        """The rules that the page has shown; what the form does not name was not seen."""
-        return OrganizationSettings(
-            mfa_required=self.seen_mfa_required == "yes" if self.seen_mfa_required else None,
-            device_trust_days=_days(self.seen_device_trust_days),
-        )
-
-
-@routes.get(SIGN_IN)
-@in_console(Operation.CONNECTIONS_READ)
-async def show_sign_in_rules(
-    call: Call,
-    org_slug: str,
-    *,
-    query: SignInQuery | None = None,
-    form: RulesForm | None = None,
-    refusal: Refusal | None = None,
-) -> Page:
-    """Show the rules of signing in, the connections, the mail domains, and the credentials at providers."""
-    standing, found = await opened(call, org_slug, Operation.CONNECTIONS_READ, configuring.overview)
-    page = f"{page_of(org_slug)}/sign-in"
-    organization = standing.organization
-    ids = [str(one.connection.id) for one in found.connections]
-    begin = ids.index(query.after) + 1 if query is not None and query.after in ids else 0
-    shown = found.connections[begin : begin + CONNECTIONS_SHOWN]
-    has_more = len(found.connections) > begin + CONNECTIONS_SHOWN
-    typed: dict[str, Any] = {
-        "mfa_required": form.mfa_required == "on" if form is not None else organization.mfa_required,
-        "device_trust_days": form.device_trust_days if form is not None else organization.device_trust_days,
-    }
-    return console_page(
-        call,
-        "sign_in/upstream/configuring.html",
-        standing,
-        program=Program(
-            "organizations_change_organization",
-            org_slug,
-            body={
-                "mfa_required": organization.mfa_required,
-                "device_trust_days": organization.device_trust_days,
-            },
-        ),
-        done=query.done if query is not None else "",
-        refusal=refusal,
-        problems=problems_of(refusal),
-        found=found,
-        shown=shown,
-        names={one.connection.id: one.connection.name for one in found.connections},
-        domains_shown=found.domains[:DOMAINS_SHOWN],
-        typed=typed,
-        days_max=DEVICE_TRUST_DAYS_MAX,
-        providers=[
-            (one.provider, one.title, found.client_id_at(one)) for one in call.installation.external_providers.values()
-        ],
-        offered=offered_by_platform(call),
-        lacks_rules=standing.lacks(Operation.ORGANIZATION_UPDATE),
-        lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
-        page=page,
-        setup_links=f"{page_of(org_slug)}/setup-links",
-        **ways(page, {}, after=begin, following=shown[-1].connection.id if has_more else None),
-    )
-
-
-@routes.post(SIGN_IN, refuses=(BadRequest, RulesSeenOtherwise, SecondFactorRequired))
-@in_console(Operation.ORGANIZATION_UPDATE)
-@shows_again(show_sign_in_rules, BadRequest, RulesSeenOtherwise)
-async def change_sign_in_rules(call: Call, org_slug: str, form: RulesForm) -> PageOrRedirect:
-    """Change what the organization requires of its members; programs use `PATCH /api/organizations/:slug`."""
-    await call.transact(configuring.change_rules, org_slug, form.settings, seen=form.seen)
-    return after(f"{page_of(org_slug)}/sign-in", "rules-saved")
-
-
-def _days(typed: str) -> int | None:
-    """Return a number of days; None for an empty field, which changes nothing. Raise `BadRequest`."""
-    text = typed.strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(DEVICE_TRUST_DAYS_MAX))):
-        raise _no_days()
-    days = int(text)
-    if days > DEVICE_TRUST_DAYS_MAX:
-        raise _no_days()
-    return days
-
-
-def _no_days() -> BadRequest:
-    return BadRequest.of_field(
-        "device_trust_days", Wording("Enter a whole number from 0 to %(maximum)s.", maximum=DEVICE_TRUST_DAYS_MAX)
-    )
-
 
 REFUSES: Final = (SetupLinkDead, FormRefused, ConnectionUnknown)
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from typing import Final
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.domain_proofs import ProofStatus
-from core.sign_in.upstream.configuring import ConnectionState
+from core.sign_in.upstream.configuring import ConfiguredConnection, ConnectionState
 from core.sign_in.upstream.domains.domain_routes import DomainRoute
 from core.sign_in.upstream.trials.trial_judgements import TrialJudgement, TrialVerdict
 from core.wording import Wording
+from entrypoints.pages.console.frame import page_of
 from entrypoints.pages.console.setup_steps import SetupStep
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.organizations.setup import FAILING, IN_USE
@@ -31,6 +33,22 @@ class StepAddresses:
     test: str
     live: str
     require: str = ""
+
+
+def page_of_connection(slug: str, connection_id: UUID) -> str:
+    """Return the address of a connection's page in the console."""
+    return f"{page_of(slug)}/sign-in/connections/{connection_id}"
+
+
+def addresses_in_console(slug: str, found: ConfiguredConnection) -> StepAddresses:
+    """Return where the reader of a connection's page does each step."""
+    page, domains = page_of_connection(slug, found.state.connection.id), f"{page_of(slug)}/sign-in/mail-domains"
+    if found.domains:
+        domains = f"{domains}/{found.domains[0].id}"
+    test = f"{page}/trial" if found.state.trial is not None else f"{page}#test"
+    return StepAddresses(
+        provider=f"{page}#provider", domains=domains, test=test, live=f"{page}/enabling", require=domains
+    )
 
 
 def steps_without_connection(choice: str) -> Sequence[SetupStep]:

@@ -42,7 +42,11 @@ from entrypoints.pages.sign_in.upstream.connections.connection_fields import (
     seen_at,
     stored,
 )
-from entrypoints.pages.sign_in.upstream.connections.connection_steps import StepAddresses, steps_of
+from entrypoints.pages.sign_in.upstream.connections.connection_steps import (
+    addresses_in_console,
+    page_of_connection,
+    steps_of,
+)
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.shared.sign_in.upstream.saml_connections import make_key
 from entrypoints.shared.sign_in.upstream.upstream_providers import found_by_check, tested
@@ -202,7 +206,9 @@ async def save_new_connection(call: Call, org_slug: str, form: ConnectionForm) -
         to_check = await call.read(configuring.prepare_new, org_slug, kind, given, allowed=allowed)
         finding = required(await found_by_check(call, to_check))
     made = await call.transact(configuring.create, org_slug, kind, given, finding, allowed=allowed)
-    return after(_page_of(org_slug, made.id), "connection-made", provider=provider_kinds.known_word(form.provider))
+    return after(
+        page_of_connection(org_slug, made.id), "connection-made", provider=provider_kinds.known_word(form.provider)
+    )
 
 
 class ConnectionQuery(KindQuery, kw_only=True):
@@ -226,7 +232,7 @@ async def _page(
     sent = form if isinstance(form, ConnectionForm) else None
     word = sent.provider if sent is not None else query.provider if query is not None else ""
     options = form if isinstance(form, OptionsForm) else _options(found)
-    steps = steps_of(found.state, found.judgement, found.domains, _addresses(org_slug, found))
+    steps = steps_of(found.state, found.judgement, found.domains, addresses_in_console(org_slug, found))
     return console_page(
         call,
         "sign_in/upstream/connections/connections_one.html",
@@ -257,7 +263,7 @@ async def _page(
         copies=copies_of(call, connection.id),
         sentences=TO_MEMBERS,
         lacks_configuring=standing.lacks(Operation.CONNECTION_CONFIGURE),
-        page=_page_of(org_slug, connection_id),
+        page=page_of_connection(org_slug, connection_id),
         overview=f"{page_of(org_slug)}/sign-in",
     )
 
@@ -289,8 +295,8 @@ async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: 
         checked = CheckedChange(finding=finding, connection=to_check.connection)
     else:
         checked = await described_change(call, organization_id, given)
-    await _require_said(call, org_slug, connection_id, given, checked.described, is_said=form.ends_links == "on")
-    return await _changed(call, org_slug, connection_id, given, checked, form.seen, provider=form.provider)
+    await _require_said(call, org_slug, connection_id, form, checked.described)
+    return await _changed(call, org_slug, connection_id, given, form.seen, checked, provider=form.provider)
 
 
 @routes.post(f"{CONNECTION}/change", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
@@ -300,9 +306,9 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
     """Change what a connection asks for and gives; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
     await call.read(connections.show, org_slug, connection_id)
-    await recent(call, page=_page_of(org_slug, connection_id))
-    await _require_said(call, org_slug, connection_id, form.given, None, is_said=form.ends_links == "on")
-    return await _changed(call, org_slug, connection_id, form.given, None, form.seen)
+    await recent(call, page=page_of_connection(org_slug, connection_id))
+    await _require_said(call, org_slug, connection_id, form)
+    return await _changed(call, org_slug, connection_id, form.given, form.seen)
 
 
 @routes.post(f"{CONNECTION}/token-issuer", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
@@ -311,9 +317,8 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
 async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, form: TokenIssuerForm) -> PageOrRedirect:
     """Say whose tokens end sessions by a connection by SAML; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
-    await recent(call, page=_page_of(org_slug, connection_id))
-    given = ConnectionFields(token_issuer=form.token_issuer)
-    return await _changed(call, org_slug, connection_id, given, None, form.seen)
+    await recent(call, page=page_of_connection(org_slug, connection_id))
+    return await _changed(call, org_slug, connection_id, ConnectionFields(token_issuer=form.token_issuer), form.seen)
 
 
 @routes.post(f"{CONNECTION}/ask", refuses=(ConnectionUnknown,))
@@ -321,7 +326,7 @@ async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, fo
 async def ask_provider(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Check the provider's present metadata; programs use `POST …/upstream-providers/:id/test`."""
     await tested(call, await call.read(checks.prepare_test, org_slug, connection_id))
-    return after(_page_of(org_slug, connection_id), "provider-asked")
+    return after(page_of_connection(org_slug, connection_id), "provider-asked")
 
 
 @routes.post(f"{CONNECTION}/rotate-key-pair", refuses=(ConnectionUnknown, NoKeyOfConnection))
@@ -329,10 +334,10 @@ async def ask_provider(call: Call, org_slug: str, connection_id: UUID) -> PageOr
 async def replace_connection_key(call: Call, org_slug: str, connection_id: UUID) -> PageOrRedirect:
     """Replace the key of a connection by SAML; programs use `POST …/upstream-providers/:id/rotate-key-pair`."""
     await call.read(connection_keys.require_rotatable, org_slug, connection_id)
-    await recent(call, page=_page_of(org_slug, connection_id))
+    await recent(call, page=page_of_connection(org_slug, connection_id))
     made, valid_from = await make_key(call, connection_id)
     await call.transact(connection_keys.rotate, org_slug, connection_id, made, valid_from=valid_from)
-    return after(_page_of(org_slug, connection_id), "key-replaced")
+    return after(page_of_connection(org_slug, connection_id), "key-replaced")
 
 
 async def _deletion_page(
@@ -353,7 +358,7 @@ async def _deletion_page(
         ends=ends,
         seen=ends.connection.updated_at.isoformat(),
         note=form.note if form is not None else "",
-        page=_page_of(org_slug, connection_id),
+        page=page_of_connection(org_slug, connection_id),
     )
 
 
@@ -374,7 +379,7 @@ async def delete_connection(
 ) -> PageOrRedirect:
     """Delete a connection; programs use `DELETE /api/organizations/:slug/upstream-providers/:provider_id`."""
     await call.read(connections.show_ends, org_slug, connection_id)
-    await recent(call, page=f"{_page_of(org_slug, connection_id)}/delete")
+    await recent(call, page=f"{page_of_connection(org_slug, connection_id)}/delete")
     await call.transact(connections.delete, org_slug, connection_id, seen=seen_at(form.seen), note=form.note)
     return after(f"{page_of(org_slug)}/sign-in", "connection-deleted")
 
@@ -384,40 +389,38 @@ async def _changed(
     org_slug: str,
     connection_id: UUID,
     given: ConnectionFields,
-    checked: CheckedChange | None,
     seen: str,
+    checked: CheckedChange | None = None,
     *,
     provider: str = "",
 ) -> PageOrRedirect:
-    """Change a connection as the page has shown it, and lead back there; None for a change that needs no check."""
+    """Change a connection as the page has shown it, and lead back there; `checked` is what a check of it has found."""
     allowed = call.installation.settings.outbound_allowed
     await call.transact(
         configuring.change, org_slug, connection_id, given, checked, allowed=allowed, seen=seen_at(seen)
     )
     word = provider_kinds.known_word(provider)
-    return after(_page_of(org_slug, connection_id), "connection-saved", provider=word)
+    return after(page_of_connection(org_slug, connection_id), "connection-saved", provider=word)
 
 
 async def _require_said(
     call: Call,
     org_slug: str,
     connection_id: UUID,
-    given: ConnectionFields,
-    described: SamlDescription | None,
-    *,
-    is_said: bool,
+    form: ConnectionForm | OptionsForm,
+    described: SamlDescription | None = None,
 ) -> None:
     """Raise `BadRequest` of the field `ends_links` for a change that ends links, unless the member has said so."""
     allowed = call.installation.settings.outbound_allowed
-    ends = await call.read(moves.preview_change, org_slug, connection_id, given, described=described, allowed=allowed)
-    if ends.ends_links and not is_said:
-        raise BadRequest.of_field(
-            "ends_links",
-            Wording(
-                "This change unlinks %(accounts)s accounts. Tick the box below if you want that, and save again.",
-                accounts=ends.identities_unlinked,
-            ),
+    ends = await call.read(
+        moves.preview_change, org_slug, connection_id, form.given, described=described, allowed=allowed
+    )
+    if ends.ends_links and form.ends_links != "on":
+        text = Wording(
+            "This change unlinks %(accounts)s accounts. Tick the box below if you want that, and save again.",
+            accounts=ends.identities_unlinked,
         )
+        raise BadRequest.of_field("ends_links", text)
 
 
 def _options(found: ConfiguredConnection) -> OptionsForm:
@@ -438,20 +441,3 @@ def _roles(found: ConfiguredConnection) -> list[tuple[str, str]]:
     named = found.state.connection.joins_as
     roles = [*found.roles, *([named] if named and named not in found.roles else [])]
     return [("", NO_MEMBERS), *((role, role) for role in roles)]
-
-
-def _addresses(slug: str, found: ConfiguredConnection) -> StepAddresses:
-    """Return where the reader of a connection's page does each step."""
-    page, domains = _page_of(slug, found.state.connection.id), f"{page_of(slug)}/sign-in/mail-domains"
-    first = next(iter(found.domains), None)
-    return StepAddresses(
-        provider=f"{page}#provider",
-        domains=f"{domains}/{first.id}" if first is not None else domains,
-        test=f"{page}/trial" if found.state.trial is not None else f"{page}#test",
-        live=f"{page}/enabling",
-        require=f"{domains}/{first.id}" if first is not None else domains,
-    )
-
-
-def _page_of(slug: str, connection_id: UUID) -> str:
-    return f"{page_of(slug)}/sign-in/connections/{connection_id}"
