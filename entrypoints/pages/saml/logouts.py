@@ -74,9 +74,7 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     if query.saml_state:
         return await go_on(call, query.saml_state, messages.browser_key(call))
     provider = await call.read(providers.find, org_slug, service_slug)
-    message = messages.encoded(
-        SamlBinding.REDIRECT, query.saml_request, query.saml_response, query.relay_state, call.request.query_string
-    )
+    message = _message(query, call.request.query_string)
     state, key = await _take(call, provider, message)
     return await go_on(call, state, key)
 
@@ -94,7 +92,7 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
 async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
     """Take a message about a logout; what comes next follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
-    message = messages.encoded(SamlBinding.POST, form.saml_request, form.saml_response, form.relay_state)
+    message = _message(form)
     state, _ = await _take(call, provider, message)
     call.headers["Location"] = f"{provider.path}/slo?{urlencode({'saml_state': state})}"
 
@@ -110,9 +108,7 @@ async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: S
     """
     if query.saml_state:
         return await go_on(call, query.saml_state, messages.browser_key(call))
-    message = messages.encoded(
-        SamlBinding.REDIRECT, query.saml_request, query.saml_response, query.relay_state, call.request.query_string
-    )
+    message = _message(query, call.request.query_string)
     return await _go_on_upstream(call, connection_id, message)
 
 
@@ -126,8 +122,12 @@ async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: S
 @public
 async def log_out_upstream_by_post(call: Call, connection_id: UUID, form: SloForm) -> Page | sign_in.Redirect:
     """Do what the same address does by GET, for a message by POST."""
-    message = messages.encoded(SamlBinding.POST, form.saml_request, form.saml_response, form.relay_state)
-    return await _go_on_upstream(call, connection_id, message)
+    return await _go_on_upstream(call, connection_id, _message(form))
+
+
+def _message(sent: SloQuery | SloForm, query: bytes = b"") -> EncodedMessage:
+    binding = SamlBinding.REDIRECT if isinstance(sent, SloQuery) else SamlBinding.POST
+    return messages.encoded(binding, sent.saml_request, sent.saml_response, sent.relay_state, query)
 
 
 async def _go_on_upstream(call: Call, connection_id: UUID, message: EncodedMessage) -> Response:

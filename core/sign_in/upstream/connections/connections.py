@@ -114,7 +114,20 @@ def create(
     require_may_make(uow, editor)
     if editor.is_link:
         given = replace(given, enabled=False)
-    return _create(uow, editor, kind, given, described, tuple(allowed))
+    connection = checked(uow, editor, kind, given, described, tuple(allowed))
+    if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
+        raise TooManyConnections
+    uow.upstream_connections.add(editor.organization_id, connection, connection_fields.secret(given))
+    at_once.vouch(uow, editor, connection, connection, given, gains_key=True)
+    changes.vouch_for_certificates(uow, editor, replace(connection, metadata_url=None), connection, given)
+    _record_maker(uow, editor, connection)
+    if described is not None:
+        named = changes.fingerprints(described.certificates)
+        uow.upstream_connections.save_certificates(editor.organization_id, connection.id, named)
+    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_CREATED, connection)
+    if editor.is_for_customer:
+        setup_states.begin(uow, editor.organization_id, connection.id)
+    return connection
 
 
 def change(
@@ -231,30 +244,6 @@ def checked(
         lambda: connection_fields.require_complete(empty, given),
         lambda: connection_fields.applied(uow, editor, empty, given, described, allowed, is_new=True),
     )
-    return connection
-
-
-def _create(
-    uow: UnitOfWork,
-    editor: Editor,
-    kind: str,
-    given: ConnectionFields,
-    described: SamlDescription | None,
-    allowed: Sequence[Network],
-) -> ConnectionRecord:
-    connection = checked(uow, editor, kind, given, described, allowed)
-    if uow.upstream_connections.count(editor.organization_id) >= CONNECTIONS_MAX:
-        raise TooManyConnections
-    uow.upstream_connections.add(editor.organization_id, connection, connection_fields.secret(given))
-    at_once.vouch(uow, editor, connection, connection, given, gains_key=True)
-    changes.vouch_for_certificates(uow, editor, replace(connection, metadata_url=None), connection, given)
-    _record_maker(uow, editor, connection)
-    if described is not None:
-        named = changes.fingerprints(described.certificates)
-        uow.upstream_connections.save_certificates(editor.organization_id, connection.id, named)
-    changes.record(uow, editor, AuditAction.UPSTREAM_CONNECTION_CREATED, connection)
-    if editor.is_for_customer:
-        setup_states.begin(uow, editor.organization_id, connection.id)
     return connection
 
 
