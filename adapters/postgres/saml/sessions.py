@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.saml.messages import NameId
@@ -62,25 +63,18 @@ class PostgresSamlSessions(Aggregate):
 
     def add(self, session: SamlSession) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO saml_sessions (session_id, organization_id, service_id, audience, name_id, name_id_format)
-            VALUES (%s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO saml_sessions ({columns(SamlSession)}, name_id_format)
+            VALUES ({placeholders(SamlSession)}, %(name_id_format)s)
             """,
-            (
-                session.session_id,
-                session.organization_id,
-                session.service_id,
-                session.audience,
-                session.name_id.value,
-                session.name_id.format,
-            ),
+            {**values(session), "name_id": session.name_id.value, "name_id_format": session.name_id.format},
         )
 
     def find(self, session_id: UUID) -> SamlSession | None:
         return self._one(
             _session,
-            """
-            SELECT session_id, organization_id, service_id, audience, name_id, name_id_format
+            f"""
+            SELECT {columns(SamlSession)}, name_id_format
             FROM   saml_sessions
             WHERE  session_id = %s
             """,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.domains_in_force import IN_FORCE, PROVED, in_force_at
+from adapters.postgres.driver.columns import values
 from adapters.postgres.organizations.domain_proofs import PROOF, DomainClaims, proof_row
 from adapters.postgres.sessions.customer_contexts import IS_ACTIVE
 from core.accounts.single_sign_on import RequiredConnection
@@ -95,21 +96,11 @@ class PostgresDomainRoutes(DomainClaims):
             """
             INSERT INTO domain_routes (id, organization_id, domain, connection_id, enforced, value, status, vouched_for,
                                        made_through, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            VALUES (%(id)s, %(organization_id)s, %(domain)s, %(connection_id)s, %(enforced)s, %(value)s, %(status)s,
+                    %(vouched_for)s, %(made_through)s, %(now)s)
             ON CONFLICT (organization_id, domain) DO NOTHING
             """,
-            (
-                claim.id,
-                claim.organization_id,
-                claim.proof.domain,
-                claim.connection_id,
-                claim.enforced,
-                claim.proof.value,
-                claim.proof.status.value,
-                claim.vouched_for,
-                made_through,
-                self._transaction.now,
-            ),
+            {**values(claim), **values(claim.proof), "made_through": made_through, "now": self._transaction.now},
         )
 
     def save(self, claim: RouteClaim) -> None:
@@ -211,8 +202,8 @@ class PostgresDomainRoutes(DomainClaims):
         self, user_id: UUID, browser_hash: bytes | None = None
     ) -> Deferred[RequiredConnection | None]:
         # A route that is not enforced is locked too: what enforces it waits for this transaction.
-        values = {"user_id": user_id, "browser_hash": browser_hash, "owner": OWNER, "now": self._transaction.now}
-        found = self._defer_one(_required, _ENFORCED, values | in_force_at(self._transaction.now))
+        asked = {"user_id": user_id, "browser_hash": browser_hash, "owner": OWNER, "now": self._transaction.now}
+        found = self._defer_one(_required, _ENFORCED, asked | in_force_at(self._transaction.now))
         return lambda: _only_enforced(found())
 
 
