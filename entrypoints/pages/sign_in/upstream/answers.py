@@ -3,12 +3,14 @@
 Sign-ins and trial sign-ins ask and read here, so that a trial meets every rule that a sign-in meets.
 """
 
+from collections.abc import Sequence
+
 from quart import Response
 
 from core.saml.messages import SamlBinding
 from core.sign_in.upstream import discovery, flows, saml
 from core.sign_in.upstream.by_connection import OpenConnection
-from core.sign_in.upstream.connections import connection_keys
+from core.sign_in.upstream.connections import changes, connection_keys
 from core.sign_in.upstream.connections.connections import ConnectionRecord
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import Departure, ProviderClient
@@ -82,6 +84,20 @@ async def require_for_us(call: Call, target: OpenConnection, answer: SamlAnswer,
     """Return the assertion of an answer to our request, whose metadata have not ended; raise `UpstreamFailed`."""
     await current_description(call, target.organization_id, target.connection)
     return saml.require_for_us(answer, expected, at=call.installation.clock())
+
+
+async def replaced_certificates(call: Call, target: OpenConnection, used: Sequence[str]) -> frozenset[str] | None:
+    """Return what the metadata of a connection name now; None where an answer was verified by what it has had so far.
+
+    What was remembered of the metadata may be older than what the organization has set since, so those are read again
+    before anything follows from a difference.
+    """
+    connection, organization_id = target.connection, target.organization_id
+    known = await call.read(changes.certificates_of, organization_id, connection.id)
+    if known == changes.fingerprints(used):
+        return None
+    now = await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
+    return changes.fingerprints(now.certificates)
 
 
 async def _recipient(call: Call, target: OpenConnection) -> SamlRecipient:

@@ -28,7 +28,7 @@ from core.sign_in.upstream.saml import (
 from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
-from entrypoints.pages.sign_in.upstream.answers import expected_of, read_answer, require_for_us
+from entrypoints.pages.sign_in.upstream.answers import expected_of, read_answer, replaced_certificates, require_for_us
 from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
 from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete, repeatable
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
@@ -105,18 +105,12 @@ async def _keep(call: Call, target: OpenConnection, answer: SamlAnswer, expected
 
 
 async def _require_known_certificates(call: Call, target: OpenConnection, used: Sequence[str]) -> None:
-    """Raise unless an answer was verified by certificates that the connection has had all the time.
-
-    What was remembered of the metadata may be older than what the organization has set since, so those are read again
-    before anything follows from a difference.
-    """
-    connection, organization_id = target.connection, target.organization_id
-    known = await call.read(changes.certificates_of, organization_id, connection.id)
-    if known == changes.fingerprints(used):
+    """Raise unless an answer was verified by certificates that the connection has had all the time."""
+    named = await replaced_certificates(call, target, used)
+    if named is None:
         return
-    now = await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
-    named = changes.fingerprints(now.certificates)
-    if not await call.transact(changes.follow_metadata, organization_id, connection.id, named):
+    organization_id, connection_id = target.organization_id, target.connection.id
+    if not await call.transact(changes.follow_metadata, organization_id, connection_id, named):
         raise SignInOver().because(SignInReason.CERTIFICATES_REPLACED)
     if named.isdisjoint(changes.fingerprints(used)):
         raise SignInOver().because("certificates_outdated")

@@ -27,6 +27,7 @@ from entrypoints.pages.sign_in.upstream.answers import (
     claims_of_answer,
     expected_of,
     read_answer,
+    replaced_certificates,
     require_for_us,
 )
 from entrypoints.pages.sign_in.upstream.connections.failures import problem_of_refusal
@@ -113,14 +114,10 @@ async def _require_known_certificates(call: Call, target: OpenConnection, answer
 
     A sign-in follows metadata that have changed; a trial changes nothing.
     """
-    connection, organization_id = target.connection, target.organization_id
-    known = await call.read(changes.certificates_of, organization_id, connection.id)
-    used = changes.fingerprints(answer.certificates)
-    if known == used:
+    named = await replaced_certificates(call, target, answer.certificates)
+    if named is None:
         return
-    now = await call.installation.saml_connections.describe(organization_id, connection.metadata, is_fresh=True)
-    named = changes.fingerprints(now.certificates)
-    if named.isdisjoint(used):
+    if named.isdisjoint(changes.fingerprints(answer.certificates)):
         raise UpstreamFailed().because("certificates_outdated")
-    if not await call.read(changes.would_take, organization_id, connection, named):
+    if not await call.read(changes.would_take, target.organization_id, target.connection, named):
         raise UpstreamFailed().because(SignInReason.CERTIFICATES_REPLACED)
