@@ -1,5 +1,6 @@
 """Answering a request for a sign-in that waits: after the sign-in, and after the user's agreement."""
 
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 from quart import Response
@@ -135,8 +136,8 @@ async def _agreed(
 ) -> Response:
     """Answer with the user's choice on a page."""
     provider, pending = await _found(call, org_slug, service_slug, form.saml_state)
-    agreed = visit(
-        call,
+    agreed = replace(
+        visit(call),
         has_agreed=True,
         confirms_membership=form.joins == "yes",
         relay_state=form.relay_state,

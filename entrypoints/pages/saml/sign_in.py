@@ -218,26 +218,13 @@ async def _sent(call: Call, provider: SamlProvider, message: EncodedMessage, cus
     )
 
 
-def visit(
-    call: Call,
-    *,
-    has_agreed: bool = False,
-    confirms_membership: bool = False,
-    relay_state: str | None = None,
-    customer: str | None = None,
-    chosen: str | None = None,
-) -> Visit:
-    """Return who visits, what they have agreed to, and for which customer they come."""
+def visit(call: Call) -> Visit:
+    """Return who visits, before they have agreed to anything."""
     browser = call.browser
     return Visit(
         base_url=hosts.issuer_of(call),
         signed_in=SignedIn(session_id=browser.session_id, user_id=browser.user_id) if browser is not None else None,
         device_token=token_answers.destination(call).device_token,
-        has_agreed=has_agreed,
-        confirms_membership=confirms_membership,
-        relay_state=relay_state,
-        customer=customer,
-        chosen=chosen,
     )
 
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 TOKEN_TYPE: Final = "global-token-revocation+jwt"  # noqa: S105 - the name of a kind, not a secret
 LIFETIME_MAX: Final = timedelta(minutes=5)
-ISS_SUB: Final = "iss_sub"
-EMAIL: Final = "email"
 # How many accounts one id of the provider may name: of a person whose other id has changed, which is rare.
 NAMESAKES_MAX: Final = 10
 _SUBJECT_CHARACTERS_MAX: Final = 500
