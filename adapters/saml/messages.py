@@ -18,8 +18,8 @@ from core.saml.messages import (
     AuthnRequest,
     EncodedMessage,
     LogoutResponse,
+    OutgoingLogout,
     OutgoingLogoutRequest,
-    OutgoingLogoutResponse,
     OutgoingMessage,
     Response,
     SamlBinding,
@@ -58,15 +58,13 @@ class LxmlSamlMessages:
     async def response(self, content: Response, key: SamlSigningKey) -> str:
         return (await self._loaded()).response(content, key)
 
-    async def logout_request(
-        self, content: OutgoingLogoutRequest, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
+    async def logout_message(
+        self, content: OutgoingLogout, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
-        return (await self._loaded()).logout_request(content, key, binding, relay_state)
-
-    async def logout_response(
-        self, content: OutgoingLogoutResponse, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
-    ) -> OutgoingMessage:
-        return (await self._loaded()).logout_response(content, key, binding, relay_state)
+        loaded = await self._loaded()
+        if isinstance(content, OutgoingLogoutRequest):
+            return loaded.logout_request(content, key, binding, relay_state)
+        return loaded.logout_response(content, key, binding, relay_state)
 
     async def provider_metadata(self, content: ProviderMetadata) -> bytes:
         return await self._on_a_thread(lambda: work().provider_metadata(content))

@@ -17,6 +17,7 @@ from core.saml.messages import (
     SUCCESS,
     NameId,
     NameIdFormat,
+    OutgoingLogout,
     OutgoingLogoutRequest,
     OutgoingLogoutResponse,
     SamlBinding,
@@ -64,7 +65,7 @@ class Logout:
 class LogoutMessage:
     """A message to sign and to send by the browser; `relay_state` comes back with its answer."""
 
-    content: OutgoingLogoutRequest | OutgoingLogoutResponse
+    content: OutgoingLogout
     key: SamlSigningKey
     binding: SamlBinding
     relay_state: str | None
@@ -77,7 +78,7 @@ class ProviderMessage:
     Its issuer and destination are still empty, and the connection's key will sign it.
     """
 
-    content: OutgoingLogoutRequest | OutgoingLogoutResponse
+    content: OutgoingLogout
     organization_id: UUID
     connection: ConnectionRecord
     relay_state: str | None

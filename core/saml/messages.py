@@ -211,6 +211,9 @@ class OutgoingLogoutResponse:
     status: StatusOf
 
 
+OutgoingLogout = OutgoingLogoutRequest | OutgoingLogoutResponse
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingMessage:
     """A signed message for a browser to carry to `url`.

@@ -8,8 +8,7 @@ from core.saml.messages import (
     AuthnRequest,
     EncodedMessage,
     LogoutResponse,
-    OutgoingLogoutRequest,
-    OutgoingLogoutResponse,
+    OutgoingLogout,
     OutgoingMessage,
     Response,
     SamlBinding,
@@ -35,16 +34,10 @@ class SamlMessages(Protocol):
         """Return a signed response, as the value of `SAMLResponse` in the POST binding."""
         ...
 
-    async def logout_request(
-        self, content: OutgoingLogoutRequest, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
+    async def logout_message(
+        self, content: OutgoingLogout, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
     ) -> OutgoingMessage:
-        """Return a signed request for the end of a session."""
-        ...
-
-    async def logout_response(
-        self, content: OutgoingLogoutResponse, key: SamlSigningKey, binding: SamlBinding, relay_state: str | None
-    ) -> OutgoingMessage:
-        """Return a signed answer to a request for the end of a session."""
+        """Return a signed request for the end of a session, or a signed answer to one."""
         ...
 
     async def provider_metadata(self, content: ProviderMetadata) -> bytes:

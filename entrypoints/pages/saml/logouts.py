@@ -18,7 +18,6 @@ from core.saml.messages import (
     EncodedMessage,
     LogoutResponse,
     MessageRefused,
-    OutgoingLogoutRequest,
     OutgoingMessage,
     SamlBinding,
     SamlLogoutRequest,
@@ -152,7 +151,7 @@ async def next_message(call: Call, state: str, key: Secret | None) -> OutgoingMe
     step = await call.transact(logouts.go_on, state, key, session_id, base_url=base_url)
     match step:
         case LogoutMessage():
-            return await _signed(call, step)
+            return await call.installation.saml.logout_message(step.content, step.key, step.binding, step.relay_state)
         case ProviderMessage():
             return await provider_logouts.to_provider(call, step)
         case ProviderSignOut():
@@ -182,13 +181,6 @@ async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> 
             return message.relay_state or "", messages.browser_key(call)
         case _:
             raise MessageRefused("It is of a kind that is not taken here.")
-
-
-async def _signed(call: Call, step: LogoutMessage) -> OutgoingMessage:
-    saml = call.installation.saml
-    if isinstance(step.content, OutgoingLogoutRequest):
-        return await saml.logout_request(step.content, step.key, step.binding, step.relay_state)
-    return await saml.logout_response(step.content, step.key, step.binding, step.relay_state)
 
 
 class SamlLogoutQuery(Query, kw_only=True):

@@ -61,7 +61,7 @@ async def to_provider(call: Call, step: ProviderMessage) -> OutgoingMessage | No
 
     The sessions here have ended before, whatever becomes of it.
     """
-    connection_id, saml = step.connection.id, call.installation.saml
+    connection_id = step.connection.id
     try:
         endpoint = (await current_description(call, step.organization_id, step.connection)).logout
         if endpoint is None or not all(map(connection_fields.is_protected, (endpoint.url, endpoint.response_url))):
@@ -71,11 +71,9 @@ async def to_provider(call: Call, step: ProviderMessage) -> OutgoingMessage | No
         return None
     issuer = ServiceProvider.of(call.installation.settings.base_url, connection_id).entity_id
     binding = SamlBinding.POST if endpoint.is_post else SamlBinding.REDIRECT
-    if isinstance(step.content, OutgoingLogoutRequest):
-        request = replace(step.content, issuer=issuer, destination=endpoint.url)
-        return await saml.logout_request(request, key, binding, step.relay_state)
-    response = replace(step.content, issuer=issuer, destination=endpoint.response_url)
-    return await saml.logout_response(response, key, binding, step.relay_state)
+    destination = endpoint.url if isinstance(step.content, OutgoingLogoutRequest) else endpoint.response_url
+    content = replace(step.content, issuer=issuer, destination=destination)
+    return await call.installation.saml.logout_message(content, key, binding, step.relay_state)
 
 
 async def to_openid_provider(call: Call, step: ProviderSignOut, *, return_id: str | None) -> OutgoingMessage | None:

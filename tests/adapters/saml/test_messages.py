@@ -48,7 +48,7 @@ async def test_long_messages_wait_for_a_thread_and_no_others(autojump_clock: Moc
     async with messages._places:
         assert isinstance(await messages.read(redirect(SHORT), None), AuthnRequest)
         assert await messages.response(RESPONSE, KEY)
-        assert await messages.logout_request(LOGOUT_REQUEST, KEY, SamlBinding.REDIRECT, None)
-        assert await messages.logout_response(LOGOUT_RESPONSE, KEY, SamlBinding.POST, None)
+        assert await messages.logout_message(LOGOUT_REQUEST, KEY, SamlBinding.REDIRECT, None)
+        assert await messages.logout_message(LOGOUT_RESPONSE, KEY, SamlBinding.POST, None)
         with pytest.raises(ServiceUnavailable):
             await messages.read(redirect(LONG), None)
