@@ -13,7 +13,7 @@ from core.sign_in.upstream import answers, at_custom_domains, beginning, by_conn
 from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.discovery import Discovered
-from core.sign_in.upstream.flows import Departure, ProviderClient, SignInOver
+from core.sign_in.upstream.flows import Departure, SignInOver
 from core.sign_in.upstream.saml import MetadataExpired, SamlDescription
 from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
@@ -128,22 +128,16 @@ async def return_to_domain(call: Call, query: ContinueQuery) -> PageOrRedirect:
 
 async def _arrived(call: Call, query: OpenIdCallbackQuery, departure: Departure) -> Response:
     target, client = await call.read(by_connection.of_sign_in, departure.sign_in)
-    async with recording_failures(call, target.context):
-        return await _return(call, query, departure, target, client)
-
-
-async def _return(
-    call: Call, query: OpenIdCallbackQuery, departure: Departure, target: OpenConnection, client: ProviderClient
-) -> Response:
     mapping = target.connection.attribute_mapping
-    try:
-        answer = await claims_of_answer(call, query, departure, target, client)
-    except UpstreamFailed as failed:
-        await call.transact(refused.note_claims, target.context, mapping, failed)
-        raise
-    id_token = answer.id_token if target.connection.signs_out_at_provider else None
-    proven = answers.connection_identity(answer.claims, mapping, id_token)
-    return await complete(call, departure.sign_in, proven)
+    async with recording_failures(call, target.context):
+        try:
+            answer = await claims_of_answer(call, query, departure, target, client)
+        except UpstreamFailed as failed:
+            await call.transact(refused.note_claims, target.context, mapping, failed)
+            raise
+        id_token = answer.id_token if target.connection.signs_out_at_provider else None
+        proven = answers.connection_identity(answer.claims, mapping, id_token)
+        return await complete(call, departure.sign_in, proven)
 
 
 def _id(text: str) -> UUID:

@@ -10,10 +10,11 @@ from core.sign_in.upstream.connections import connections
 from core.sign_in.upstream.connections.connections import ConnectionSeenOtherwise, ConnectionUnknown
 from core.sign_in.upstream.trials import enabling
 from core.sign_in.upstream.trials.enabling import ConnectionUntested
-from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
+from entrypoints.pages.console.frame import Program, after, console_page, opened
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sign_in.upstream.connections.connection_fields import seen_at
+from entrypoints.pages.sign_in.upstream.connections.connection_steps import page_of_connection
 from entrypoints.pages.sign_in.upstream.connections.connections import CONNECTION, SeenForm
 from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
@@ -51,7 +52,7 @@ async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refus
         connection=connection,
         ends=ends,
         seen=connection.updated_at.isoformat(),
-        page=f"{page_of(org_slug)}/sign-in/connections/{connection_id}",
+        page=page_of_connection(org_slug, connection_id),
     )
 
 
@@ -73,6 +74,4 @@ async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form
         allowed=call.installation.settings.outbound_allowed,
         seen=seen_at(form.seen),
     )
-    return after(
-        f"{page_of(org_slug)}/sign-in/connections/{connection_id}", "connection-on" if is_on else "connection-off"
-    )
+    return after(page_of_connection(org_slug, connection_id), "connection-on" if is_on else "connection-off")
