@@ -33,21 +33,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerQuestion:
-    """The user chooses the customer of the service, and consents to what assertions say.
+class AssertionQuestion:
+    """What the user is asked before an assertion: which attributes it has, of whom and for which service.
 
-    `ticket` is set for a user who has signed in elsewhere and has no session in this browser: it stands for theirs.
+    `added_by` is what has made a membership that the answer confirms; None where there is none to confirm. `ticket` is
+    set for a user who has signed in elsewhere and has no session in this browser: it stands for theirs.
     """
 
     service_name: str
     organization_name: str
     email: str
     attributes: tuple[str, ...]
+    added_by: AddedBy | None = None
+    ticket: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerQuestion(AssertionQuestion):
+    """The user chooses the customer of the service, and consents to what assertions say."""
+
     customers: Sequence[CustomerStanding]
     may_come_alone: bool
-    ticket: Secret | None
-    # What has made the membership that a user without a customer confirms; None where there is none to confirm.
-    added_by: AddedBy | None
 
 
 def settle(provider: SamlProvider, found: FoundSession, visit: Visit, named: str | None) -> Settlement:
@@ -133,19 +139,8 @@ class AuthenticationRequired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementRequired:
-    """The user has to agree first, because they neither belong to the organization nor use it.
-
-    `added_by` is what has made a membership that the answer confirms; None where there is none to confirm. `ticket` is
-    as in `CustomerQuestion`.
-    """
-
-    service_name: str
-    organization_name: str
-    email: str
-    attributes: tuple[str, ...]
-    added_by: AddedBy | None = None
-    ticket: Secret | None = None
+class AgreementRequired(AssertionQuestion):
+    """The user has to agree first, because they neither belong to the organization nor use it."""
 
 
 Outcome = ResponseToPost | AuthenticationRequired | AgreementRequired | CustomerQuestion

@@ -46,7 +46,6 @@ def leave(uow: UnitOfWork, target: OpenConnection, wanted: Wanted, *, browser: s
         provider=Provider.UPSTREAM,
         context=target.context,
         client_id=target.connection.client_id,
-        user_id=None,
         way=beginning.keep_way(uow, way),
         expires_at=uow.now + TICKET_LIFETIME,
         domain=AtDomain(domain_id=host.domain_id, name=host.name, browser_hash=hash_token(browser)),

@@ -79,9 +79,9 @@ class UpstreamSignIn:
     id: UUID
     provider: Provider
     context: IdentityContext
-    client_id: str | None
-    user_id: UUID | None
-    way: ReturnAddress
+    client_id: str | None = None
+    user_id: UUID | None = None
+    way: ReturnAddress = ReturnAddress()
     expires_at: datetime
     # None under the base URL.
     domain: AtDomain | None = None
@@ -187,9 +187,7 @@ def invite_to_link(uow: UnitOfWork, provider: Provider, user_id: UUID, context: 
         id=uow.randomness.new_id(),
         provider=provider,
         context=context,
-        client_id=None,
         user_id=user_id,
-        way=ReturnAddress(),
         expires_at=uow.now + LIFETIME,
     )
     return _add(uow, sign_in, None)

@@ -147,9 +147,8 @@ def of_connection(uow: UnitOfWork, slug: str, connection_id: UUID) -> ChangeEffe
 
 
 def _effects_of_leading_elsewhere(uow: UnitOfWork, editor: Editor, connection_id: UUID) -> ChangeEffects:
-    arriving = uow.connection_moves.of_linked(editor.organization_id, connection_id)
+    arriving = connections.found(uow.connection_moves.of_linked(editor.organization_id, connection_id))
     identities, sessions = uow.upstream_connections.count_uses(editor.organization_id, connection_id, at=uow.now)
-    arriving = connections.found(arriving)
     at_once = arriving.fresh + (arriving.own if editor.may_trust else 0)
     return ChangeEffects(
         identities_unlinked=identities,

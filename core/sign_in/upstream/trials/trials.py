@@ -33,7 +33,7 @@ from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connections import connections, setup_states
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
 from core.sign_in.upstream.connections.setup_states import ConnectionSetupState
-from core.sign_in.upstream.flows import Departure, ProviderClient, ReturnAddress, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.flows import Departure, ProviderClient, SignInOver, UpstreamSignIn
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlAssertion
 
@@ -353,8 +353,6 @@ def _sign_in(trial: TrialSignIn) -> UpstreamSignIn:
         provider=Provider.UPSTREAM,
         context=IdentityContext(organization_id=trial.organization_id, connection_id=trial.connection_id),
         client_id=trial.client_id,
-        user_id=None,
-        way=ReturnAddress(),
         expires_at=trial.expires_at,
     )
 
