@@ -190,17 +190,12 @@ class _Task:
         is_taken_here: bool = False,
     ) -> None:
         self._uow = uow
-        self._provider = provider
+        self.provider = provider
         self._pending = pending
         self._visit = visit
         self._is_taken_here = is_taken_here
         self._terms = pending.terms if pending is not None else None
         self._key = defer_signing_key(uow, provider.organization_id, provider.service_id)
-
-    @property
-    def provider(self) -> SamlProvider:
-        """The service provider that gets the answer."""
-        return self._provider
 
     @property
     def is_passive(self) -> bool:
@@ -249,8 +244,8 @@ class _Task:
         self._claim()
         if caller is not None and not caller.limits.is_impersonated:
             destination = Destination(
-                organization_slug=self._provider.organization_slug,
-                service_slug=self._provider.service_slug,
+                organization_slug=self.provider.organization_slug,
+                service_slug=self.provider.service_slug,
                 device_token=self._visit.device_token,
                 proved_for=self._named_customer,
             )
@@ -262,7 +257,7 @@ class _Task:
     def settle(self, found: FoundSession) -> Settled | Outcome:
         """Return the customer of the service for which the user comes, or the answer that comes before that."""
         named = self._named_customer
-        settled = answers.settle(self._provider, found, self._visit, named)
+        settled = answers.settle(self.provider, found, self._visit, named)
         caller = found.parent.caller
         match settled:
             case SignInAnew():
@@ -274,7 +269,7 @@ class _Task:
             case Undecided():
                 if self.is_passive:
                     return self.refuse(_NOT_PASSIVE, caller, SignInReason.INTERACTION_REQUIRED)
-                return answers.ask(self._provider, found, settled, self.renewed_ticket(caller))
+                return answers.ask(self.provider, found, settled, self.renewed_ticket(caller))
             case _:
                 return settled
 
@@ -283,7 +278,7 @@ class _Task:
 
         `comes_as` has the customer, at a service that has customers.
         """
-        uow, provider, terms, caller = self._uow, self._provider, self._terms, found.parent.caller
+        uow, provider, terms, caller = self._uow, self.provider, self._terms, found.parent.caller
         customer = comes_as.standing if comes_as is not None else None
         customer_id = customer.id if customer is not None else None
         name_id = assertions.name_id(uow, provider, caller.account.id, caller.account.email, customer_id)
@@ -332,9 +327,9 @@ class _Task:
     def _known_session(self, begun: BegunSession, name_id: NameId) -> SamlSession:
         session = SamlSession(
             session_id=begun.session.id,
-            organization_id=self._provider.organization_id,
-            service_id=self._provider.service_id,
-            audience=self._provider.audience,
+            organization_id=self.provider.organization_id,
+            service_id=self.provider.service_id,
+            audience=self.provider.audience,
             name_id=name_id,
         )
         self._uow.saml_sessions.add(session)
@@ -356,7 +351,7 @@ class _Task:
         device_token: Secret | None = None,
         problem: Refusal | None = None,
     ) -> ResponseToPost:
-        provider, configuration = self._provider, self._provider.configuration
+        provider, configuration = self.provider, self.provider.configuration
         return ResponseToPost(
             response=Response(
                 id=message_id(self._uow),
