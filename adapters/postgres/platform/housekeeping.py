@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, LiteralString
+from typing import Final, LiteralString, NamedTuple
 
 from adapters.postgres.platform.ended_invitations import EndedInvitations
 from adapters.postgres.platform.lifetimes import EndedLogOwners
@@ -18,420 +18,92 @@ from core.deletions import AgedRows
 from core.platform.housekeeping import Leftover
 from core.tables import PartialTable
 
-# The keys go into an array, so that the rows are found by primary key whatever the planner estimates for the limit.
-_DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
+
+class _Expired(NamedTuple):
+    """The rows of a kind: their table, the column by which they expire, their key, and what else expired ones have."""
+
+    table: LiteralString
+    by: LiteralString = "expires_at"
+    key: LiteralString = "id"
+    bound: LiteralString = "<= %s"
+    only: LiteralString = ""
+
+    @property
+    def oldest(self) -> LiteralString:
+        """The rows that had expired by a moment, the oldest first."""
+        return f"FROM {self.table} WHERE {self.by} {self.bound} {self.only} ORDER BY {self.by}"
+
+    @property
+    def deletion(self) -> LiteralString:
+        """The statement that deletes them, up to a limit."""
+        # The keys go into an array, so that the rows are found by primary key whatever the planner estimates for the
+        # limit.
+        return f"""
+            DELETE FROM {self.table}
+            WHERE  {self.key} = ANY (ARRAY(SELECT {self.key} {self.oldest} LIMIT %s FOR UPDATE SKIP LOCKED))
+        """
+
+
+_DELETED: Final = PartialTable(
     {
-        Leftover.SIGN_IN_FAILURES: """
-        DELETE FROM sign_in_failures
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     sign_in_failures
-            WHERE    created_at <= %s
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.RECENT_REFUSALS: """
-        DELETE FROM recent_refusals
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     recent_refusals
-            WHERE    id < first_id_at(%s + interval '1 millisecond')
-            ORDER BY id
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.RECENT_ACTS: """
-        DELETE FROM recent_acts
-        WHERE  number = ANY (ARRAY(
-            SELECT   number
-            FROM     recent_acts
-            WHERE    done_at <= %s
-            ORDER BY done_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SIGN_IN_HABITS: """
-        DELETE FROM sign_in_habits
-        WHERE  user_id = ANY (ARRAY(
-            SELECT   user_id
-            FROM     sign_in_habits
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.MFA_CHALLENGES: """
-        DELETE FROM mfa_challenges
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     mfa_challenges
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.PASSKEY_CHALLENGES: """
-        DELETE FROM passkey_challenges
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     passkey_challenges
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.DEVICE_TOKENS: """
-        DELETE FROM device_tokens
-        WHERE  token_hash = ANY (ARRAY(
-            SELECT   token_hash
-            FROM     device_tokens
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.ONE_TIME_TOKENS: """
-        DELETE FROM one_time_tokens
-        WHERE  token_hash = ANY (ARRAY(
-            SELECT   token_hash
-            FROM     one_time_tokens
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.OPEN_REGISTRATIONS: """
-        DELETE FROM open_registrations
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     open_registrations
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SESSIONS: """
-        DELETE FROM sessions
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     sessions
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.UPSTREAM_SIGN_INS: """
-        DELETE FROM upstream_sign_ins
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     upstream_sign_ins
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SHOWN_SECRETS: """
-        DELETE FROM shown_secrets
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     shown_secrets
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.BROWSER_RETURNS: """
-        DELETE FROM browser_returns
-        WHERE  id_hash = ANY (ARRAY(
-            SELECT   id_hash
-            FROM     browser_returns
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.REQUEST_SIGN_INS: """
-        DELETE FROM request_sign_ins
-        WHERE  ctid = ANY (ARRAY(
-            SELECT   ctid
-            FROM     request_sign_ins
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.AUTHORIZATION_REQUESTS: """
-        DELETE FROM authorization_requests
-        WHERE  id_hash = ANY (ARRAY(
-            SELECT   id_hash
-            FROM     authorization_requests
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SAML_REQUESTS: """
-        DELETE FROM saml_requests
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     saml_requests
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.AUTHORIZATION_CODES: """
-        DELETE FROM authorization_codes
-        WHERE  code_hash = ANY (ARRAY(
-            SELECT   code_hash
-            FROM     authorization_codes
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.DEVICE_CODES: """
-        DELETE FROM device_codes
-        WHERE  device_code_hash = ANY (ARRAY(
-            SELECT   device_code_hash
-            FROM     device_codes
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SINGLE_USES: """
-        DELETE FROM single_uses
-        WHERE  id_hash = ANY (ARRAY(
-            SELECT   id_hash
-            FROM     single_uses
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SAML_LOGOUTS: """
-        DELETE FROM saml_logouts
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     saml_logouts
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.MAIL_COUNTS: """
-        DELETE FROM mail_counts
-        WHERE  key = ANY (ARRAY(
-            SELECT   key
-            FROM     mail_counts
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.ADDRESS_CONFLICTS: """
-        DELETE FROM address_conflicts
-        WHERE  ctid = ANY (ARRAY(
-            SELECT   ctid
-            FROM     address_conflicts
-            WHERE    occurred_at <= %s
-            ORDER BY occurred_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.BILLING_CHECKOUTS: """
-        DELETE FROM billing_checkouts
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     billing_checkouts
-            WHERE    created_at <= %s
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.BILLING_CANCELLATIONS: """
-        DELETE FROM billing_cancellations
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     billing_cancellations
-            WHERE    created_at <= %s AND due_at IS NULL
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SANDBOX_SESSIONS: """
-        DELETE FROM sandbox_sessions
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     sandbox_sessions
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.SETUP_LINKS: """
-        DELETE FROM setup_links
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     setup_links
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.CUSTOMER_CLAIMS: """
-        DELETE FROM customer_claims
-        WHERE  customer_id = ANY (ARRAY(
-            SELECT   customer_id
-            FROM     customer_claims
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.CUSTOMER_OFFERS: """
-        DELETE FROM service_customers
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     service_customers
-            WHERE    accepted_at IS NULL AND offer_expires_at <= %s
-            ORDER BY offer_expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.ORGANIZATION_KEYS: """
-        DELETE FROM organization_keys
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     organization_keys
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.DEVICES: """
-        DELETE FROM devices
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     devices
-            WHERE    last_used_at <= %s
-            ORDER BY last_used_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.BULK_JOBS: """
-        DELETE FROM bulk_jobs
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     bulk_jobs
-            WHERE    created_at <= %s
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
+        Leftover.SIGN_IN_FAILURES: _Expired("sign_in_failures", "created_at"),
+        Leftover.RECENT_REFUSALS: _Expired(
+            "recent_refusals", "id", bound="< first_id_at(%s + interval '1 millisecond')"
+        ),
+        Leftover.RECENT_ACTS: _Expired("recent_acts", "done_at", key="number"),
+        Leftover.SIGN_IN_HABITS: _Expired("sign_in_habits", key="user_id"),
+        Leftover.MFA_CHALLENGES: _Expired("mfa_challenges"),
+        Leftover.PASSKEY_CHALLENGES: _Expired("passkey_challenges"),
+        Leftover.DEVICE_TOKENS: _Expired("device_tokens", key="token_hash"),
+        Leftover.ONE_TIME_TOKENS: _Expired("one_time_tokens", key="token_hash"),
+        Leftover.OPEN_REGISTRATIONS: _Expired("open_registrations"),
+        Leftover.SESSIONS: _Expired("sessions"),
+        Leftover.UPSTREAM_SIGN_INS: _Expired("upstream_sign_ins"),
+        Leftover.SHOWN_SECRETS: _Expired("shown_secrets"),
+        Leftover.BROWSER_RETURNS: _Expired("browser_returns", key="id_hash"),
+        Leftover.REQUEST_SIGN_INS: _Expired("request_sign_ins", key="ctid"),
+        Leftover.AUTHORIZATION_REQUESTS: _Expired("authorization_requests", key="id_hash"),
+        Leftover.SAML_REQUESTS: _Expired("saml_requests"),
+        Leftover.AUTHORIZATION_CODES: _Expired("authorization_codes", key="code_hash"),
+        Leftover.DEVICE_CODES: _Expired("device_codes", key="device_code_hash"),
+        Leftover.SINGLE_USES: _Expired("single_uses", key="id_hash"),
+        Leftover.SAML_LOGOUTS: _Expired("saml_logouts"),
+        Leftover.MAIL_COUNTS: _Expired("mail_counts", key="key"),
+        Leftover.ADDRESS_CONFLICTS: _Expired("address_conflicts", "occurred_at", key="ctid"),
+        Leftover.BILLING_CHECKOUTS: _Expired("billing_checkouts", "created_at"),
+        Leftover.BILLING_CANCELLATIONS: _Expired("billing_cancellations", "created_at", only="AND due_at IS NULL"),
+        Leftover.SANDBOX_SESSIONS: _Expired("sandbox_sessions"),
+        Leftover.SETUP_LINKS: _Expired("setup_links"),
+        Leftover.CUSTOMER_CLAIMS: _Expired("customer_claims", key="customer_id"),
+        Leftover.CUSTOMER_OFFERS: _Expired("service_customers", "offer_expires_at", only="AND accepted_at IS NULL"),
+        Leftover.ORGANIZATION_KEYS: _Expired("organization_keys"),
+        Leftover.DEVICES: _Expired("devices", "last_used_at"),
+        Leftover.BULK_JOBS: _Expired("bulk_jobs", "created_at"),
         # Entries of anonymizations stay. The others have an index of their own, so that no sweep reads those.
-        Leftover.MFA_EVENTS: """
-        DELETE FROM mfa_events
-        WHERE  id = ANY (ARRAY(
-            SELECT   id
-            FROM     mfa_events
-            WHERE    created_at <= %s AND event_type <> 'user_anonymized'
-            ORDER BY created_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.UPSTREAM_FAILURES: """
-        DELETE FROM upstream_failures
-        WHERE  ctid = ANY (ARRAY(
-            SELECT   ctid
-            FROM     upstream_failures
-            WHERE    last_at <= %s
-            ORDER BY last_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.CLIENT_PROBLEMS: """
-        DELETE FROM client_problems
-        WHERE  ctid = ANY (ARRAY(
-            SELECT   ctid
-            FROM     client_problems
-            WHERE    noted_at <= %s
-            ORDER BY noted_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
-        Leftover.TRIAL_SIGN_INS: """
-        DELETE FROM trial_sign_ins
-        WHERE  ctid = ANY (ARRAY(
-            SELECT   ctid
-            FROM     trial_sign_ins
-            WHERE    expires_at <= %s
-            ORDER BY expires_at
-            LIMIT    %s
-            FOR UPDATE SKIP LOCKED))
-        """,
+        Leftover.MFA_EVENTS: _Expired("mfa_events", "created_at", only="AND event_type <> 'user_anonymized'"),
+        Leftover.UPSTREAM_FAILURES: _Expired("upstream_failures", "last_at", key="ctid"),
+        Leftover.CLIENT_PROBLEMS: _Expired("client_problems", "noted_at", key="ctid"),
+        Leftover.TRIAL_SIGN_INS: _Expired("trial_sign_ins", key="ctid"),
     }
 )
-# The oldest row of each kind that had expired by a moment, as the statements above look for it.
-_EXPIRED: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
+# With these goes more, or they lie elsewhere. The log of sign-ins is dropped by months (`log_months.py`).
+_DELETED_BY_PARTS: Final = PartialTable(
     {
-        Leftover.SIGN_IN_FAILURES: "FROM sign_in_failures WHERE created_at <= %s ORDER BY created_at",
-        Leftover.RECENT_REFUSALS: "FROM recent_refusals WHERE id < first_id_at(%s) ORDER BY id",
-        Leftover.RECENT_ACTS: "FROM recent_acts WHERE done_at <= %s ORDER BY done_at",
-        Leftover.SIGN_IN_HABITS: "FROM sign_in_habits WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.MFA_CHALLENGES: "FROM mfa_challenges WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.PASSKEY_CHALLENGES: "FROM passkey_challenges WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.DEVICE_TOKENS: "FROM device_tokens WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.ONE_TIME_TOKENS: "FROM one_time_tokens WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.OPEN_REGISTRATIONS: "FROM open_registrations WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.SESSIONS: "FROM sessions WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.UPSTREAM_SIGN_INS: "FROM upstream_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.SHOWN_SECRETS: "FROM shown_secrets WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.BROWSER_RETURNS: "FROM browser_returns WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.REQUEST_SIGN_INS: "FROM request_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.AUTHORIZATION_REQUESTS: "FROM authorization_requests WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.AUTHORIZATION_CODES: "FROM authorization_codes WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.DEVICE_CODES: "FROM device_codes WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.SINGLE_USES: "FROM single_uses WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.SAML_REQUESTS: "FROM saml_requests WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.SAML_LOGOUTS: "FROM saml_logouts WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.MAIL_COUNTS: "FROM mail_counts WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.ADDRESS_CONFLICTS: "FROM address_conflicts WHERE occurred_at <= %s ORDER BY occurred_at",
-        Leftover.BILLING_CHECKOUTS: "FROM billing_checkouts WHERE created_at <= %s ORDER BY created_at",
-        Leftover.BILLING_CANCELLATIONS: (
-            "FROM billing_cancellations WHERE created_at <= %s AND due_at IS NULL ORDER BY created_at"
+        Leftover.WEBHOOK_DELIVERIES: _Expired("webhook_deliveries", "created_at"),
+        Leftover.EVENTS: _Expired("events", "occurred_at"),
+        Leftover.SCIM_LOG_ENTRIES: _Expired("scim_log_entries", "created_at"),
+        Leftover.INVITATIONS: _Expired(
+            "invitations", "coalesce(answered_at, expires_at)", only="AND status <> 'pending'"
         ),
-        Leftover.SANDBOX_SESSIONS: "FROM sandbox_sessions WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.SETUP_LINKS: "FROM setup_links WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.ORGANIZATION_KEYS: "FROM organization_keys WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.DEVICES: "FROM devices WHERE last_used_at <= %s ORDER BY last_used_at",
-        Leftover.WEBHOOK_DELIVERIES: "FROM webhook_deliveries WHERE created_at <= %s ORDER BY created_at",
-        Leftover.EVENTS: "FROM events WHERE occurred_at <= %s ORDER BY occurred_at",
-        Leftover.BULK_JOBS: "FROM bulk_jobs WHERE created_at <= %s ORDER BY created_at",
-        Leftover.SCIM_LOG_ENTRIES: "FROM scim_log_entries WHERE created_at <= %s ORDER BY created_at",
-        Leftover.MFA_EVENTS: (
-            "FROM mfa_events WHERE created_at <= %s AND event_type <> 'user_anonymized' ORDER BY created_at"
-        ),
-        Leftover.UPSTREAM_FAILURES: "FROM upstream_failures WHERE last_at <= %s ORDER BY last_at",
-        Leftover.CLIENT_PROBLEMS: "FROM client_problems WHERE noted_at <= %s ORDER BY noted_at",
-        Leftover.TRIAL_SIGN_INS: "FROM trial_sign_ins WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.INVITATIONS: (
-            "FROM invitations WHERE status <> 'pending' AND coalesce(answered_at, expires_at) <= %s"
-            " ORDER BY coalesce(answered_at, expires_at)"
-        ),
-        Leftover.CUSTOMER_CLAIMS: "FROM customer_claims WHERE expires_at <= %s ORDER BY expires_at",
-        Leftover.CUSTOMER_OFFERS: (
-            "FROM service_customers WHERE accepted_at IS NULL AND offer_expires_at <= %s ORDER BY offer_expires_at"
-        ),
-        Leftover.ENDED_LOG_OWNERS: "FROM ended_log_owners WHERE ended_at <= %s ORDER BY ended_at",
-        Leftover.UNPROVED_ACCOUNTS: "FROM users WHERE unproved_since <= %s ORDER BY unproved_since",
+        Leftover.ENDED_LOG_OWNERS: _Expired("ended_log_owners", "ended_at"),
+        Leftover.UNPROVED_ACCOUNTS: _Expired("users", "unproved_since"),
     }
 )
-# A row represents its kind; the log of sign-ins is dropped by months (`log_months.py`).
+_DELETE: Final = PartialTable({leftover: expired.deletion for leftover, expired in _DELETED.items()})
+_EXPIRED: Final = PartialTable(dict([*_DELETED.items(), *_DELETED_BY_PARTS.items()]))
+# A row represents its kind.
 OVERDUE: Final = b" UNION ALL ".join(
-    b"SELECT %d AS number WHERE (SELECT true %b LIMIT 1)" % (number, expired.encode())
+    b"SELECT %d AS number WHERE (SELECT true %b LIMIT 1)" % (number, expired.oldest.encode())
     for number, expired in enumerate(_EXPIRED.values())
 )
 
