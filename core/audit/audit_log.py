@@ -160,7 +160,6 @@ class AuditLogFilter(EntryCriteria):
 
     action: AuditAction | None = None
     target_type: TargetType | None = None
-    target_id: str | None = None
 
     @property
     def is_contradictory(self) -> bool:
@@ -180,19 +179,11 @@ class AuditLogFilter(EntryCriteria):
 def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, limit: int) -> AuditLogPage:
     """Return a page of the organization's log, newest first."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    if wanted.target_id is not None and wanted.target_type is None:
-        raise BadRequest.of_field("target_type", "Name the type of the target_id.")
+    require_type_of_target(wanted)
     if wanted.is_contradictory:
         return AuditLogPage(logs=[], pagination=Pagination.of(page, limit, 0))
     if wanted.is_given:
-        search = searched(
-            uow,
-            wanted,
-            action=wanted.action.value if wanted.action is not None else None,
-            target_type=wanted.target_type,
-            target_id=wanted.target_id,
-        )
-        return page_of_search(uow, organization.id, search, page=page, limit=limit)
+        return page_of_search(uow, organization.id, searched(uow, wanted), page=page, limit=limit)
     total, logs = uow.elsewhere.audit_log.page(organization.id, wanted, limit=limit, offset=(page - 1) * limit)
     return AuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))
 
@@ -201,6 +192,12 @@ def event_types(uow: UnitOfWork, slug: str) -> list[EventTypeItem]:
     """Describe every action that the log can contain."""
     authorize(uow, slug, Operation.AUDIT_LOG_READ)
     return [action.event.item for action in AuditAction]
+
+
+def require_type_of_target(wanted: EntryCriteria) -> None:
+    """Raise `BadRequest` for a target without its type."""
+    if wanted.target_id is not None and wanted.target_type is None:
+        raise BadRequest.of_field("target_type", "Name the type of the target_id.")
 
 
 def page_of_search(

@@ -1,13 +1,19 @@
-"""The audit log of an organization as its console shows it: a search for typed text, one entry, and new entries.
+"""The audit log of an organization or the platform as its console shows it: a search, one entry, and new entries.
 
-The conditions and their limits are in `search.py`. New entries are read in the order of the chain: only committed
-entries have positions, so that a reader who goes on after a position misses none.
+The conditions and their limits are in `search.py`. Without a slug, a use case is about the platform's log, which only
+platform owners may read.
+
+New entries of an organization are read in the order of the chain: only committed entries have positions, so that a
+reader who goes on after a position misses none. The platform's log has no chain. An entry gets its id some moments
+before it is committed, so new entries are read again from a while before the last one that a reader has seen; the
+reader leaves out the ones that it has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
@@ -19,15 +25,18 @@ from core.audit.search import EntrySearch, actor_of, place_of
 from core.audit.verification import ChainBroken, ChainVerifier
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, NotFound, RateLimitExceeded
-from core.events.actions import AuditAction, TargetType
+from core.events.actions import AuditAction, PlatformTargetType, TargetType
+from core.ids import FIRST_ID, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation, authorize, authorize_platform
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 # One read of new entries passes so many positions when the filter leaves most of them out.
 PASSED_MAX: Final = 5_000
+# An entry of the platform is committed within this time after it got its id. Longer than any request.
+SETTLES_AFTER: Final = timedelta(minutes=1)
 API_KEY: Final = "api_key_id"
 SCIM_TOKEN: Final = "scim_token_id"  # noqa: S105 - the name of a detail
 # Further details with ids that may have a name, also where they were changed.
@@ -97,15 +106,14 @@ class NewEntries:
     position: int
 
 
-def find(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
+def find(uow: UnitOfWork, slug: str | None, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
     """Return a part of the found entries, the newest first; raise `BadRequest` for an invalid search."""
-    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    search = search_of(uow, organization.id, asked)
-    found = uow.elsewhere.audit_searches.find(organization.id, search, limit=limit, before_id=before_id)
+    log = _log_of(uow, slug)
+    found = uow.elsewhere.audit_searches.find(log, _search_of(uow, log, asked), limit=limit, before_id=before_id)
     return BrowsedEntries(
         found=found,
-        names=names_of(uow, organization.id, found.entries),
-        chain=chain.state_of(uow, organization.id),
+        names=names_of(uow, log, found.entries),
+        chain=chain.state_of(uow, log) if log is not None else None,
     )
 
 
@@ -115,25 +123,25 @@ def begin_file(uow: UnitOfWork, slug: str) -> None:
     uow.record(AuditAction.AUDIT_LOG_EXPORTED, organization.id, organization_id=organization.id, format="csv")
 
 
-def listed(uow: UnitOfWork, slug: str, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
+def listed(uow: UnitOfWork, slug: str | None, asked: AskedEntries, *, before_id: UUID, limit: int) -> BrowsedEntries:
     """Return a part of what `find` finds, without a count; for files."""
-    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    search = search_of(uow, organization.id, asked)
-    found = uow.elsewhere.audit_searches.listed(organization.id, search, limit=limit, before_id=before_id)
-    names = names_of(uow, organization.id, found.entries)
-    return BrowsedEntries(found=found, names=names, chain=None)
+    log = _log_of(uow, slug)
+    found = uow.elsewhere.audit_searches.find(
+        log, _search_of(uow, log, asked), limit=limit, before_id=before_id, is_counted=False
+    )
+    return BrowsedEntries(found=found, names=names_of(uow, log, found.entries), chain=None)
 
 
-def show(uow: UnitOfWork, slug: str, entry_id: UUID) -> ShownEntry:
+def show(uow: UnitOfWork, slug: str | None, entry_id: UUID) -> ShownEntry:
     """Return an entry, and whether it fits its seal; raise `AuditEntryUnknown`."""
-    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    entry = uow.elsewhere.audit_searches.entry(organization.id, entry_id)
+    log = _log_of(uow, slug)
+    entry = uow.elsewhere.audit_searches.entry(log, entry_id)
     if entry is None:
         raise AuditEntryUnknown
     return ShownEntry(
         entry=entry,
-        names=names_of(uow, organization.id, [entry]),
-        fits_seal=_fits_seal(uow, organization.id, entry.position) if entry.position is not None else None,
+        names=names_of(uow, log, [entry]),
+        fits_seal=_fits_seal(uow, log, entry.position) if log is not None and entry.position is not None else None,
     )
 
 
@@ -145,7 +153,7 @@ def log_of(uow: UnitOfWork, slug: str) -> UUID:
 def newest(uow: UnitOfWork, slug: str, asked: AskedEntries, *, after: int, limit: int) -> NewEntries:
     """Return the sealed entries after a position of the chain."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    search = search_of(uow, organization.id, asked)
+    search = _search_of(uow, organization.id, asked)
     sealed_through = uow.elsewhere.audit_chains.end(organization.id).sealed_through
     # A position beyond the end comes from another log, or from this one before it was restored.
     after = min(after, sealed_through)
@@ -161,14 +169,31 @@ def newest(uow: UnitOfWork, slug: str, asked: AskedEntries, *, after: int, limit
     )
 
 
-def search_of(
-    uow: UnitOfWork,
-    organization_id: UUID | None,
-    asked: AskedEntries,
-    *,
-    target_types: Collection[str] = tuple(TargetType),
-) -> EntrySearch:
+def position_of_platform(uow: UnitOfWork) -> int:
+    """Return the newest position of the platform's log, which is the number of its newest id."""
+    authorize_platform(uow)
+    return (uow.elsewhere.audit_searches.newest_of_platform() or FIRST_ID).int
+
+
+def newest_of_platform(uow: UnitOfWork, asked: AskedEntries, *, after: int, limit: int) -> NewEntries:
+    """Return the entries of the platform's log since a while before a position, and its newest position."""
+    last = position_of_platform(uow)
+    again_from = first_id_at(moment_of(UUID(int=min(after, last))) - SETTLES_AFTER)
+    found = uow.elsewhere.audit_searches.written_after(_search_of(uow, None, asked), after_id=again_from, limit=limit)
+    return NewEntries(entries=found, names=names_of(uow, None, found), position=last)
+
+
+def _log_of(uow: UnitOfWork, slug: str | None) -> UUID | None:
+    """Authorize a reader; return the organization of the log, None for the platform's."""
+    if slug is not None:
+        return log_of(uow, slug)
+    authorize_platform(uow)
+    return None
+
+
+def _search_of(uow: UnitOfWork, organization_id: UUID | None, asked: AskedEntries) -> EntrySearch:
     """Return the conditions of a typed search; raise `BadRequest` for an invalid one."""
+    target_types = tuple(TargetType if organization_id is not None else PlatformTargetType)
     target_type, target_id = _target_of(uow, organization_id, asked.target, target_types)
     return EntrySearch(
         actor=actor_of(uow, asked.actor) if asked.actor.strip() else None,

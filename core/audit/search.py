@@ -11,6 +11,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from datetime import datetime
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -37,11 +38,11 @@ _ACTOR_MALFORMED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryCriteria:
-    """What the interface can search for besides actions and targets; None means any.
+    """What the interface can search for; None means any. A list goes on with entries older than `before_id`."""
 
-    A list goes on with entries that are older than `before_id`.
-    """
-
+    action: Enum | None = None
+    target_type: StrEnum | None = None
+    target_id: str | None = None
     actor: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -50,7 +51,7 @@ class EntryCriteria:
 
     @property
     def is_given(self) -> bool:
-        """Whether any of these is requested."""
+        """Whether anything besides actions and targets is requested."""
         return any(value is not None for value in (self.actor, self.since, self.until, self.q, self.before_id))
 
 
@@ -91,21 +92,14 @@ def place_of(typed: str) -> tuple[str | None, str | None]:
         return None, trimmed
 
 
-def searched(
-    uow: UnitOfWork,
-    criteria: EntryCriteria,
-    *,
-    action: str | None,
-    target_type: str | None,
-    target_id: str | None,
-) -> EntrySearch:
+def searched(uow: UnitOfWork, criteria: EntryCriteria) -> EntrySearch:
     """Return the conditions of a search by programs; raise `BadRequest` for an actor that cannot exist."""
     ip_address, request_id = place_of(criteria.q) if criteria.q is not None else (None, None)
     return EntrySearch(
         actor=actor_of(uow, criteria.actor) if criteria.actor is not None else None,
-        action=action,
-        target_type=target_type,
-        target_id=target_id,
+        action=criteria.action.value if criteria.action is not None else None,
+        target_type=criteria.target_type,
+        target_id=criteria.target_id,
         ip_address=ip_address,
         request_id=request_id,
         times=LogTimes(since=criteria.since, until=criteria.until),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.audit.audit_log import AuditLogPage, LogEntry, page_of_search
+from core.audit.audit_log import AuditLogPage, LogEntry, page_of_search, require_type_of_target
 from core.audit.search import EntryCriteria, searched
-from core.errors import BadRequest
 from core.events.actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
     PlatformAction,
     PlatformTargetType,
@@ -30,22 +29,13 @@ class PlatformAuditLogFilter(EntryCriteria):
 
     action: PlatformAction | None = None
     target_type: PlatformTargetType | None = None
-    target_id: str | None = None
 
 
 def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, limit: int) -> AuditLogPage:
     """Return a page of the platform's log, newest first."""
     authorize_platform(uow)
-    if wanted.target_id is not None and wanted.target_type is None:
-        raise BadRequest.of_field("target_type", "Name the type of the target_id.")
+    require_type_of_target(wanted)
     if wanted.is_given:
-        search = searched(
-            uow,
-            wanted,
-            action=wanted.action.value if wanted.action is not None else None,
-            target_type=wanted.target_type,
-            target_id=wanted.target_id,
-        )
-        return page_of_search(uow, None, search, page=page, limit=limit)
+        return page_of_search(uow, None, searched(uow, wanted), page=page, limit=limit)
     total, logs = uow.elsewhere.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
     return AuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

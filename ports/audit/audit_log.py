@@ -61,14 +61,12 @@ class AuditSearches(Protocol):
         limit: int,
         offset: int = 0,
         before_id: UUID = LAST_ID,
+        is_counted: bool = True,
     ) -> SearchedEntries:
-        """Return a part of the entries with ids before this one that a search finds, the newest first."""
-        ...
+        """Return a part of the entries with ids before this one that a search finds, the newest first.
 
-    def listed(
-        self, organization_id: UUID | None, search: EntrySearch, *, limit: int, before_id: UUID
-    ) -> SearchedEntries:
-        """Return what `find` does, without counting: `total` is the number of entries in the part."""
+        If they are not counted, `total` is the number of entries in the part.
+        """
         ...
 
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:

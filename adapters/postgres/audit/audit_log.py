@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
+from adapters.postgres.driver.columns import values
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_times import COUNTED_AT_ONCE
 from adapters.postgres.transaction import Aggregate
@@ -189,15 +190,8 @@ class PostgresAuditLog(Aggregate):
         rows, total = self._page_of(
             _columns,
             _query(wanted),
-            {
-                "organization_id": organization_id,
-                "action": wanted.action.value if wanted.action is not None else None,
-                "kind": wanted.kind,
-                "target_type": wanted.target_type,
-                "target_id": wanted.target_id,
-                "limit": limit,
-                "offset": offset,
-            },
+            values(wanted)
+            | {"organization_id": organization_id, "kind": wanted.kind, "limit": limit, "offset": offset},
             # Planned for this organization each time: the best plan for the average organization may read the logs
             # of all to find the few entries of a small one.
             prepare=False,

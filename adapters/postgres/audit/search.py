@@ -12,6 +12,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from adapters.postgres.audit.audit_log import sealed_ids, with_actors
+from adapters.postgres.driver.columns import values
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.log_times import IN_TIMES, values_of
 from adapters.postgres.transaction import Aggregate
@@ -243,31 +244,21 @@ class PostgresAuditSearches(Aggregate):
         limit: int,
         offset: int = 0,
         before_id: UUID = LAST_ID,
+        is_counted: bool = True,
     ) -> SearchedEntries:
         values = _values_of(organization_id, search)
         leading, others, led = self._leading(_log_of(organization_id), search, values)
-        total = led if others == _EVERY else self._counted(matches_of(leading, others), values)
+        looks_at_all = led <= values["looked_at"]
+        total: int | None = None
+        if is_counted:
+            total = led if others == _EVERY else self._counted(matches_of(leading, others), values)
         found = self._part(leading, others, values, limit=limit, offset=offset, before_id=before_id)
         return SearchedEntries(
             entries=found[:limit],
-            total=total,
-            is_exact=led <= values["looked_at"] or others == _EVERY,
+            total=total if total is not None else len(found[:limit]),
+            is_exact=is_counted and (looks_at_all or others == _EVERY),
             has_more=len(found) > limit,
-            bound_id=self._bound(leading, values, before_id) if led > values["looked_at"] else None,
-        )
-
-    def listed(
-        self, organization_id: UUID | None, search: EntrySearch, *, limit: int, before_id: UUID
-    ) -> SearchedEntries:
-        values = _values_of(organization_id, search)
-        leading, others, led = self._leading(_log_of(organization_id), search, values)
-        found = self._part(leading, others, values, limit=limit, offset=0, before_id=before_id)
-        return SearchedEntries(
-            entries=found[:limit],
-            total=len(found[:limit]),
-            is_exact=False,
-            has_more=len(found) > limit,
-            bound_id=self._bound(leading, values, before_id) if led > values["looked_at"] else None,
+            bound_id=None if looks_at_all else self._bound(leading, values, before_id),
         )
 
     def entry(self, organization_id: UUID | None, entry_id: UUID) -> FoundEntry | None:
@@ -365,13 +356,8 @@ def _log_of(organization_id: UUID | None) -> StoredLog:
 
 def _values_of(organization_id: UUID | None, search: EntrySearch) -> dict[str, Any]:
     return {
+        **values(search),
         "organization_id": organization_id,
-        "actor": search.actor,
-        "action": search.action,
-        "target_type": search.target_type,
-        "target_id": search.target_id,
-        "ip_address": search.ip_address,
-        "request_id": search.request_id,
         **values_of(search.times),
         "before_id": min(search.before_id, search.times.end_id),
         "sure_first_id": search.times.sure_first_id,

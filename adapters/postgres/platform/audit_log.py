@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from adapters.postgres.driver.columns import values
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogActor
 from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
@@ -39,17 +40,7 @@ class PostgresPlatformAuditLog(Aggregate):
     def page(
         self, wanted: PlatformAuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[PlatformAuditLogEntry]]:
-        entries, total = self._page_of(
-            _entry,
-            PAGE,
-            {
-                "action": wanted.action.value if wanted.action is not None else None,
-                "target_type": wanted.target_type.value if wanted.target_type is not None else None,
-                "target_id": wanted.target_id,
-                "limit": limit,
-                "offset": offset,
-            },
-        )
+        entries, total = self._page_of(_entry, PAGE, values(wanted) | {"limit": limit, "offset": offset})
         return total, entries
 
 

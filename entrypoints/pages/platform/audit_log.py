@@ -3,9 +3,9 @@
 from typing import Final
 from uuid import UUID
 
+from core.audit import browser
 from core.audit.browser import PLATFORM_LOG, AuditEntryUnknown, BrowsedEntries, NewEntries, TailsTaken
 from core.errors import BadRequest, Refusal
-from core.platform import audit_browser
 from entrypoints.pages.audit.browser import COLUMNS, NEW_MAX, AuditQuery, Browser, file_rows, follow, for_programs
 from entrypoints.pages.console.audit_entries import row_of, written
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, csv_file
@@ -32,10 +32,10 @@ async def show_platform_audit_log(call: Call, *, query: AuditQuery, refusal: Ref
     found: BrowsedEntries | None = None
     if refusal is None:
         standing, found = await opened_for_platform(
-            call, audit_browser.find, query.asked, before_id=query.before_id, limit=ROWS_SHOWN
+            call, browser.find, None, query.asked, before_id=query.before_id, limit=ROWS_SHOWN
         )
     else:
-        standing, _ = await opened_for_platform(call, audit_browser.position)
+        standing, _ = await opened_for_platform(call, browser.position_of_platform)
     return console_page(
         call,
         "platform/audit_log.html",
@@ -45,7 +45,7 @@ async def show_platform_audit_log(call: Call, *, query: AuditQuery, refusal: Ref
         **_BROWSER.values(
             query,
             found,
-            position=await call.read(audit_browser.position),
+            position=await call.read(browser.position_of_platform),
             actions=ACTION_CHOICES,
             refusal=refusal,
         ),
@@ -58,9 +58,9 @@ async def follow_platform_audit_log(call: Call, query: AuditQuery) -> Page:
     """Return the entries since a moment before a position as rows of the page; wait for one, at most 20 seconds."""
 
     async def read() -> NewEntries:
-        return await call.read(audit_browser.newest, query.asked, after=query.number, limit=NEW_MAX)
+        return await call.read(browser.newest_of_platform, query.asked, after=query.number, limit=NEW_MAX)
 
-    await call.read(audit_browser.position)
+    await call.read(browser.position_of_platform)
     new = await follow(call, PLATFORM_LOG, read, is_news=lambda new: new.position != query.number, waits=query.waits)
     return _BROWSER.feed(call, query, new)
 
@@ -71,7 +71,7 @@ async def download_platform_entries(call: Call, query: AuditQuery) -> CsvFile:
     """Download the entries that a search finds, at most 100,000, for a spreadsheet."""
 
     async def read(before_id: UUID) -> BrowsedEntries:
-        return await call.read(audit_browser.listed, query.asked, before_id=before_id, limit=ROWS_AT_ONCE)
+        return await call.read(browser.listed, None, query.asked, before_id=before_id, limit=ROWS_AT_ONCE)
 
     first = await read(query.before_id)
     return csv_file("platform-audit-log", COLUMNS, file_rows(read, first, is_platform=True))
@@ -81,7 +81,7 @@ async def download_platform_entries(call: Call, query: AuditQuery) -> CsvFile:
 @platform_owner_in_console
 async def show_platform_entry(call: Call, entry_id: UUID) -> Page:
     """Show an entry of the platform's audit log with its details."""
-    standing, shown = await opened_for_platform(call, audit_browser.show, entry_id)
+    standing, shown = await opened_for_platform(call, browser.show, None, entry_id)
     entry = shown.entry
     return console_page(
         call,

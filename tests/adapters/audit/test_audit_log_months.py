@@ -196,7 +196,7 @@ READS: Final[dict[str, tuple[Read, int]]] = {
         1,
     ),
     "the next part of a file of a month": (
-        lambda uow, y: uow.audit_searches.listed(y.acme, of_month(), limit=100, before_id=LAST_ID),
+        lambda uow, y: uow.audit_searches.find(y.acme, of_month(), limit=100, is_counted=False),
         1,
     ),
     "the entries of a person": (lambda uow, y: uow.person_records.entries(y.acme, y.ada, limit=10), PARTITIONS),
