@@ -21,7 +21,7 @@ from core.events.actions import AuditAction
 from core.ids import FIRST_ID, LAST_ID
 from core.lazy_dataclasses import dataclass
 from core.limits import SIGN_INS_KEPT_FOR
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network, checked_url
 from core.secrets import Secret
@@ -229,27 +229,22 @@ class SiemConfiguration:
 def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Iterable[Network]) -> SiemConfiguration:
     """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
     # Locked, so that of two requests at once one creates and the other replaces.
-    authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
-    return change(
-        uow,
-        authorized.organization.id,
-        wanted,
-        allowed=allowed,
-        made_by=authorized.caller.maker_id,
-        may_read_sign_ins=Capability.END_USERS_VIEW in authorized.capabilities,
-    )
+    return change(uow, authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE), wanted, allowed=allowed)
 
 
 def change(
     uow: UnitOfWork,
-    organization_id: UUID,
+    authorized: OrganizationAccess,
     wanted: SiemRequest,
     *,
     allowed: Iterable[Network],
-    made_by: UUID,
-    may_read_sign_ins: bool,
+    keeps_receiver: bool = False,
 ) -> SiemConfiguration:
-    """Do what `configure` does for an authorized caller who has locked the organization."""
+    """Do what `configure` does for an authorized caller who has locked the organization.
+
+    A receiver that stays gets sign-ins as before, also from a caller who may not read them.
+    """
+    organization_id = authorized.organization.id
     endpoint, event_filter, _, _ = all_valid(
         lambda: checked_url(wanted.endpoint, allowed, field="endpoint"),
         lambda: _checked_filter(wanted.event_filter),
@@ -265,7 +260,8 @@ def change(
             "token", Wording("The provider %(provider)s needs a token.", provider=wanted.provider)
         )
 
-    include = _included(wanted, before, may_read=may_read_sign_ins)
+    may_read = keeps_receiver or Capability.END_USERS_VIEW in authorized.capabilities
+    include = _included(wanted, before, may_read=may_read)
     is_from_now = wanted.options.start is SiemStart.NOW
     sealed_through = uow.audit_chains.end(organization_id).sealed_through
     stream = SiemStream(
@@ -288,7 +284,7 @@ def change(
         sign_ins=_sign_ins_from(uow, before, include, is_from_now=is_from_now),
     )
     uow.siem_streams.save(organization_id, stream, token, keeps_token=keeps_token)
-    record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, made_by)
+    record_maker(uow, MadeCredentialKind.SIEM_STREAM, organization_id, stream.id, authorized.caller.maker_id)
     uow.record(
         AuditAction.SIEM_CONFIGURED,
         organization_id,
@@ -305,10 +301,15 @@ def change(
 def show(uow: UnitOfWork, slug: str) -> SiemConfiguration:
     """Return the configuration; raise `SiemUnknown` without one."""
     organization = authorize(uow, slug, Operation.SIEM_READ).organization
-    stream = uow.siem_streams.find(organization.id)
+    return SiemConfiguration.of(uow, organization.id, stored(uow, organization.id))
+
+
+def stored(uow: UnitOfWork, organization_id: UUID) -> SiemStream:
+    """Return the stream of an organization; raise `SiemUnknown` without one."""
+    stream = uow.siem_streams.find(organization_id)
     if stream is None:
         raise SiemUnknown
-    return SiemConfiguration.of(uow, organization.id, stream)
+    return stream
 
 
 def remove(uow: UnitOfWork, slug: str, *, seen_at: datetime | None = None) -> None:

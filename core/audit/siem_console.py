@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.audit import siem
-from core.audit.siem import SiemConfiguration, SiemRequest, SiemStream, SiemUnknown
+from core.audit.siem import SiemConfiguration, SiemRequest, SiemStream
 from core.events.actions import AuditAction
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
 from core.log_times import time_of
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network
 
@@ -59,20 +59,12 @@ def replace_seen(
     That is every option but the index, the filter, and whether entries are sent. Raise `SiemChanged`.
     """
     authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
-    organization_id = authorized.organization.id
-    present = uow.siem_streams.find(organization_id)
+    present = uow.siem_streams.find(authorized.organization.id)
     siem.require_unchanged(present, seen_at)
     if present is not None:
         options = replace(present.options, index=wanted.options.index)
         wanted = replace(wanted, options=options, event_filter=present.event_filter, enabled=present.enabled)
-    return siem.change(
-        uow,
-        organization_id,
-        wanted,
-        allowed=allowed,
-        made_by=authorized.caller.maker_id,
-        may_read_sign_ins=Capability.END_USERS_VIEW in authorized.capabilities,
-    )
+    return siem.change(uow, authorized, wanted, allowed=allowed)
 
 
 def switch(
@@ -80,10 +72,7 @@ def switch(
 ) -> SiemConfiguration:
     """Pause the stream, or resume it where it was; raise `SiemUnknown` without one, and `SiemChanged`."""
     authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
-    organization_id = authorized.organization.id
-    present = uow.siem_streams.find(organization_id)
-    if present is None:
-        raise SiemUnknown
+    present = siem.stored(uow, authorized.organization.id)
     siem.require_unchanged(present, seen_at)
     wanted = SiemRequest(
         provider=present.provider,
@@ -92,15 +81,7 @@ def switch(
         event_filter=present.event_filter,
         enabled=enabled,
     )
-    return siem.change(
-        uow,
-        organization_id,
-        wanted,
-        allowed=allowed,
-        made_by=authorized.caller.maker_id,
-        # Sign-ins go on to the same receiver.
-        may_read_sign_ins=True,
-    )
+    return siem.change(uow, authorized, wanted, allowed=allowed, keeps_receiver=True)
 
 
 def plan_restart(uow: UnitOfWork, slug: str, since: str) -> tuple[SiemConfiguration, int]:
@@ -109,9 +90,7 @@ def plan_restart(uow: UnitOfWork, slug: str, since: str) -> tuple[SiemConfigurat
     `since` is a typed time, empty for the beginning of the log; raise `BadRequest` for any other text.
     """
     organization_id = authorize(uow, slug, Operation.SIEM_CONFIGURE).organization.id
-    stream = uow.siem_streams.find(organization_id)
-    if stream is None:
-        raise SiemUnknown
+    stream = siem.stored(uow, organization_id)
     moment = time_of("since", since) if since.strip() else None
     entries = stream.sealed_through - _position_before(uow, organization_id, stream, moment)
     return SiemConfiguration.of(uow, organization_id, stream), entries
@@ -126,9 +105,7 @@ def restart(
     """
     authorized = authorize_and_lock(uow, slug, Operation.SIEM_CONFIGURE)
     organization_id = authorized.organization.id
-    stream = uow.siem_streams.find(organization_id)
-    if stream is None:
-        raise SiemUnknown
+    stream = siem.stored(uow, organization_id)
     siem.require_unchanged(stream, seen_at)
     position = _position_before(uow, organization_id, stream, since)
     sign_ins = siem.first_sign_in(uow, since) if stream.sign_ins is not None else None

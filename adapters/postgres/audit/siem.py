@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.affiliations import OF_ROW, OF_ROW_COLUMNS, Affiliations
 from adapters.postgres.audit.audit_log import sealed_ids, with_actors
+from adapters.postgres.driver.columns import values
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import AuditLogEntry
 from core.audit.siem import SiemContent, SiemOptions, SiemProvider, SiemStart, SiemStream, SignInCursor
@@ -148,21 +149,14 @@ class PostgresSiemStreams(Aggregate):
                    sign_ins_at = CASE WHEN excluded.sign_ins_at IS NULL THEN NULL
                                       ELSE coalesce(stream.sign_ins_at, excluded.sign_ins_at) END
             """,
-            {
-                "id": stream.id,
+            values(stream)
+            | _cursor_values(stream.sign_ins)
+            | {
                 "organization_id": organization_id,
-                "provider": stream.provider.value,
-                "endpoint": stream.endpoint,
                 "token_sealed": vault.seal(token.reveal().encode(), row=stream.id, **_TOKEN) if token else None,
                 "keeps_token": keeps_token,
                 "options": Jsonb(asdict(stream.options)),
-                "event_filter": stream.event_filter,
-                "enabled": stream.enabled,
-                "starts_at": stream.starts_at,
-                "position": stream.position,
                 "now": self._transaction.now,
-                "include": [one.value for one in stream.include],
-                **_cursor_values(stream.sign_ins),
             },
         )
 
@@ -278,15 +272,10 @@ class PostgresSiemStreams(Aggregate):
                                      %(looks_at)s)
             WHERE  organization_id = %(organization_id)s AND id = %(id)s
             """,
-            {
-                "position": progress.position,
-                "failures": progress.failures,
-                "error": progress.error,
+            values(progress)
+            | _cursor_values(progress.sign_ins)
+            | {
                 "has_sent": progress.has_sent,
-                "sent": progress.sent,
-                "next_at": progress.next_at,
-                "looks_at": progress.looks_at,
-                **_cursor_values(progress.sign_ins),
                 "now": self._transaction.now,
                 "organization_id": stream.organization_id,
                 "id": stream.id,
