@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, LiteralString, TypeVar
 from uuid import UUID
 
+from adapters.postgres.driver.columns import values
 from adapters.postgres.log_times import COUNTED_AT_ONCE, first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
@@ -285,39 +286,33 @@ _WINDOWS: Final = """
 _EVERY_DAY: Final = (
     "SELECT day::date, 0, 0, 0 FROM generate_series(%(start)s::timestamp, %(end)s, '1 day') AS days (day)"
 )
-ACTIVE_OF_ORGANIZATION: Final = f"""
-    WITH scoped AS (SELECT %(organization_id)s::uuid AS scope),
-    marked_days AS (
-        SELECT day, users, week_change, month_change
-        FROM   active_user_changes
-        WHERE  organization_id = %(organization_id)s AND day <= %(end)s),
-    source AS MATERIALIZED (
-        SELECT DISTINCT user_id, {DAY} AS day
-        {_NEWER_OF_ORGANIZATION} AND e.success),
-    {_PLACED_OF_SCOPE},
-    {_GROWN},
-    known AS (
-        SELECT * FROM marked_days
-        UNION ALL
-        SELECT day, users, week_change, month_change FROM grown
-        UNION ALL {_EVERY_DAY}),
-    {_WINDOWS}
-"""
-ACTIVE_OF_PLATFORM: Final = f"""
-    WITH scoped AS (SELECT {ZERO} AS scope),
-    marked_days AS (
-        SELECT day, users, week_change, month_change FROM platform_active_user_changes WHERE day <= %(end)s),
-    source AS MATERIALIZED (
-        SELECT DISTINCT user_id, {DAY} AS day {NEWER_OF_PLATFORM} AND e.success),
-    {_PLACED_OF_SCOPE},
-    {_GROWN},
-    known AS (
-        SELECT * FROM marked_days
-        UNION ALL
-        SELECT day, users, week_change, month_change FROM grown
-        UNION ALL {_EVERY_DAY}),
-    {_WINDOWS}
-"""
+
+
+def _active(scope: LiteralString, marked: LiteralString, newer: LiteralString) -> LiteralString:
+    """Return the statement of the active users of a scope: of the marked days, and of what is not counted yet."""
+    return f"""
+        WITH scoped AS (SELECT {scope} AS scope),
+        marked_days AS (
+            SELECT day, users, week_change, month_change FROM {marked} AND day <= %(end)s),
+        source AS MATERIALIZED (
+            SELECT DISTINCT user_id, {DAY} AS day {newer} AND e.success),
+        {_PLACED_OF_SCOPE},
+        {_GROWN},
+        known AS (
+            SELECT * FROM marked_days
+            UNION ALL
+            SELECT day, users, week_change, month_change FROM grown
+            UNION ALL {_EVERY_DAY}),
+        {_WINDOWS}
+    """
+
+
+ACTIVE_OF_ORGANIZATION: Final = _active(
+    "%(organization_id)s::uuid",
+    "active_user_changes WHERE organization_id = %(organization_id)s",
+    _NEWER_OF_ORGANIZATION,
+)
+ACTIVE_OF_PLATFORM: Final = _active(ZERO, "platform_active_user_changes WHERE true", NEWER_OF_PLATFORM)
 FIRST_OF_ORGANIZATION: Final = """
     SELECT   created_at
     FROM     login_events
@@ -396,7 +391,7 @@ class PostgresSignInCounts(Aggregate):
         return self._all(
             SignInsOfDay,
             BY_DAY_OF_PLATFORM if organization_id is None else BY_DAY_OF_ORGANIZATION,
-            counted_values(organization_id, asked.since, asked.until, newer_since) | filter_values(asked),
+            counted_values(organization_id, asked.since, asked.until, newer_since) | values(asked),
             prepare=False,
         )
 
@@ -431,13 +426,3 @@ def counted_values(
 def _made(make: Callable[..., Row], rows: Sequence[dict[str, Any]], key: str, *others: str) -> list[Row]:
     """Return the rows that are grouped by a column."""
     return [make(**{name: row[name] for name in (key, *others)}) for row in rows if row[key] is not None]
-
-
-def filter_values(asked: SignInFilter) -> dict[str, Any]:
-    return {
-        "succeeded": asked.succeeded,
-        "reason": asked.reason,
-        "provider": asked.provider,
-        "service_id": asked.service_id,
-        "address": asked.address,
-    }

@@ -14,8 +14,8 @@ from adapters.postgres.audit.sign_in_counts import (
     REASON,
     ZERO,
     counted_values,
-    filter_values,
 )
+from adapters.postgres.driver.columns import values
 from adapters.postgres.log_times import first_kept_id
 from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import Period
@@ -337,7 +337,7 @@ class PostgresSignInLog(Aggregate):
 
 
 def _listed_values(asked: SignInFilter, limit: int) -> dict[str, Any]:
-    return filter_values(asked) | {
+    return values(asked) | {
         "outcomes": [True, False] if asked.succeeded is None else [asked.succeeded],
         "start": asked.since,
         "end": asked.until,
