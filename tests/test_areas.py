@@ -71,13 +71,12 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
         },
     ),
     "entrypoints/pages": (
-        25,
+        24,
         {
             "one step of the page beside it, with a page of its own": (
                 "credentials/host_passkeys",
-                "platform/approvals",
-                "platform/deletion",
-                "platform/suspension",
+                "platform/decisions",
+                "platform/user_help",
                 "services/connecting",
                 "services/deletion",
                 "services/secrets",

@@ -1,7 +1,6 @@
 """The pages of the organizations of the platform: finding them, one in detail, approving, rejecting, tier and limits.
 
-Elsewhere: several at once in `approvals.py`, and what ends something, with a page of its own, in `suspension.py` and
-`deletion.py`.
+Elsewhere: several at once, and what ends something, in `decisions.py`.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The pages of the users of the platform: finding them, the first tab of one, and help that needs no page of its own.
 
-The other tabs of the record of a user are in `user_records.py`. Ending all sessions is in `sessions.py`, turning off
-the second factor in `mfa.py`, personal data in `personal_data.py`, and acting as a user in `impersonation.py`.
+The other tabs of the record of a user are in `user_records.py`, what ends or shuts something of a user in
+`user_help.py`, and acting as a user in `impersonation.py`.
 """
 
 from typing import Annotated, Final
