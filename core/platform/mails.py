@@ -19,6 +19,7 @@ from core.email_addresses import canonical_email
 from core.errors import Conflict, NotFound
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
+from core.limits import COUNTED_MAX
 from core.mail.mail import MailState, MailTemplate
 from core.organizations.access import authorize_support
 from core.tables import PartialTable
@@ -26,8 +27,6 @@ from core.tables import PartialTable
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-# More are not counted.
-COUNTED_MAX: Final = 10_000
 # After that time the link or code in such a mail opens nothing any more.
 _LIFETIMES: Final = PartialTable(
     {

@@ -18,7 +18,7 @@ def _found(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
     return f"FROM mails m WHERE {OF_STATE[listed(state)]} {of_recipient} AND {SHOWN}"
 
 
-def page_of(
+def browsed_page_of(
     state: MailState | None, *, is_of_recipient: bool, is_oldest_first: bool, is_from_begin: bool
 ) -> LiteralString:
     """Return the statement of a page; None is for every state."""
@@ -68,7 +68,7 @@ class PostgresBrowsedOutbox(Aggregate):
         limit: int,
         hides_owners: bool,
     ) -> Sequence[ListedMail]:
-        statement = page_of(
+        statement = browsed_page_of(
             state,
             is_of_recipient=recipient is not None,
             is_oldest_first=is_oldest_first,
