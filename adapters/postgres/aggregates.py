@@ -96,11 +96,10 @@ from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.log_months import PostgresLogMonths
-from adapters.postgres.platform.mails import PostgresPlatformMails
+from adapters.postgres.platform.mails import PostgresBrowsedOutbox, PostgresPlatformMails
 from adapters.postgres.platform.mfa import PostgresPlatformMfa
 from adapters.postgres.platform.organization_records import PostgresOrganizationRecords
 from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
-from adapters.postgres.platform.outbox import PostgresBrowsedOutbox
 from adapters.postgres.platform.overlooked import PostgresOverlookedWork
 from adapters.postgres.platform.overview import PostgresPlatformOverviews
 from adapters.postgres.platform.owners import PostgresPlatformOwners

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict
 from core.platform import commands, mails
-from core.platform.mails import COUNTED_MAX, ListedMailState, MailUnknown, OutboxPage
-from core.platform.outbox import NOT_SENT
+from core.platform.mails import COUNTED_MAX, NOT_SENT, ListedMailState, MailUnknown, OutboxPage
 from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation

@@ -12,7 +12,7 @@ from core.organizations.organizations import OrganizationStatus
 from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
 from core.platform.explained_customers import CustomerOfUser
 from core.platform.found_users import ListedUser, UserPosition
-from core.platform.mails import OutboxMail, OutboxPage
+from core.platform.mails import ListedMail, OutboxMail, OutboxPage
 from core.platform.mfa import MfaAlert, MfaCounts, UserMfaStatus
 from core.platform.organization_records import (
     ListedOrganization,
@@ -23,7 +23,6 @@ from core.platform.organization_records import (
     UsedProduct,
 )
 from core.platform.organizations import OrganizationPage
-from core.platform.outbox import ListedMail
 from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, PlatformSetup
 from core.platform.owners import ListedPlatformOwner
 from core.platform.search import SearchHit

@@ -9,9 +9,8 @@ from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.mail.mail import MailState
 from core.organizations.access import authorize_support
-from core.platform import mails, outbox
-from core.platform.mails import ListedMailState, MailUnknown, OutboxFilter, OutboxMail
-from core.platform.outbox import NOT_SENT, ListedMail
+from core.platform import mails
+from core.platform.mails import NOT_SENT, ListedMail, ListedMailState, MailUnknown, OutboxFilter, OutboxMail
 from entrypoints.pages.console.frame import (
     PLATFORM,
     ROWS_SHOWN,
@@ -76,7 +75,7 @@ async def show_mail(
     """Show the mails of the platform by state and recipient, without what they say."""
     standing, found = await opened_for_platform(
         call,
-        outbox.browse,
+        mails.browse,
         query.wanted,
         after=query.position,
         limit=ROWS_SHOWN,

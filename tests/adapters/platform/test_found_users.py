@@ -20,7 +20,7 @@ from adapters.postgres.platform.found_users import (
     LISTED,
     NEWEST,
 )
-from adapters.postgres.platform.outbox import count_of, count_undelivered_of, browsed_page_of
+from adapters.postgres.platform.mails import browsed_page_of, count_of, count_undelivered_of
 from core.mail.mail import MailState
 from tests.postgres import Databases
 
@@ -98,7 +98,9 @@ def test_users_are_found_by_an_index(crowd: Connection) -> None:
 
 def test_mails_are_found_by_an_index(crowd: Connection) -> None:
     for is_oldest_first, is_from_begin, state in product((False, True), (False, True), (MailState.FAILED, None)):
-        statement = browsed_page_of(state, is_of_recipient=False, is_oldest_first=is_oldest_first, is_from_begin=is_from_begin)
+        statement = browsed_page_of(
+            state, is_of_recipient=False, is_oldest_first=is_oldest_first, is_from_begin=is_from_begin
+        )
         plan = plan_of(crowd, statement)
         assert "Seq Scan on mails" not in plan, plan
         assert "using mails_" in plan, plan

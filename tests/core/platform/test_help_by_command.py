@@ -18,8 +18,7 @@ from core.errors import BadRequest
 from core.mail import mail as outbox
 from core.mail.mail import MailState, MailTemplate
 from core.platform import commands, mails
-from core.platform.mails import ListedMailState, MailContentGone, MailKept, MailUnknown
-from core.platform.outbox import NOT_SENT
+from core.platform.mails import NOT_SENT, ListedMailState, MailContentGone, MailKept, MailUnknown
 from tests.clock import SettableClock
 from tests.world.builder import Builder, new_id
 
