@@ -131,7 +131,7 @@ def find(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int, hides_
     """Return a page of mails, the newest first; the caller may see them. `hides_owners` leaves out mails to owners."""
     address = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email is not None else None
     return uow.elsewhere.platform_mails.page(
-        state=MailState(wanted.state) if wanted.state is not None else None,
+        state=wanted.state,
         recipient=address,
         hides_owners=hides_owners,
         limit=limit,
@@ -242,9 +242,8 @@ def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, lim
     """Return a part of the outbox, as a platform owner or support; waiting mails oldest first, others newest first."""
     hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
-    state = MailState(wanted.state) if wanted.state is not None else None
     found = uow.elsewhere.browsed_outbox.page(
-        state=state,
+        state=wanted.state,
         recipient=recipient,
         is_oldest_first=wanted.state in WAITING,
         after=after,
@@ -252,15 +251,13 @@ def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, lim
         hides_owners=hides_owners,
     )
     listed = found[:limit]
-    undelivered = uow.elsewhere.browsed_outbox.count_undelivered(counted_max=COUNTED_MAX + 1, hides_owners=hides_owners)
-    not_sent = {one: undelivered[MailState(one)] for one in NOT_SENT}
-    is_counted = wanted.state in not_sent and recipient is None
+    not_sent = uow.elsewhere.browsed_outbox.count_undelivered(counted_max=COUNTED_MAX + 1, hides_owners=hides_owners)
     return FoundMails(
         found=listed,
         total=not_sent[wanted.state]
-        if wanted.state is not None and is_counted
+        if wanted.state is not None and wanted.state in not_sent and recipient is None
         else uow.elsewhere.browsed_outbox.count(
-            state=state, recipient=recipient, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners
+            state=wanted.state, recipient=recipient, counted_max=COUNTED_MAX + 1, hides_owners=hides_owners
         ),
         next=listed[-1].position if len(found) > limit else None,
         not_sent=not_sent,

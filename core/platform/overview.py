@@ -16,12 +16,11 @@ from core.audit import sign_in_counts
 from core.audit.sign_in_counts import SignInAnalytics
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.mail.mail import MailState
 from core.organizations.access import authorize_support
 from core.organizations.organizations import OrganizationStatus
 from core.platform import mfa
 from core.platform.health_figures import PlatformFigures
-from core.platform.mails import OutboxMail
+from core.platform.mails import ListedMailState, OutboxMail
 from core.platform.mfa import MfaAlert
 from core.platform.organization_records import ListedOrganization, shown_owner
 
@@ -90,7 +89,7 @@ class PlatformNumbers:
 
     figures: PlatformFigures | None
     organizations: Mapping[OrganizationStatus, int]
-    mails: Mapping[MailState, int]
+    mails: Mapping[ListedMailState, int]
     new_users: int
     sign_ins: SignInAnalytics
 
@@ -140,7 +139,7 @@ def show(uow: UnitOfWork) -> PlatformOverview:
     alerts = mfa.suspicious(uow)
     # Their number is among the numbers.
     failed = uow.elsewhere.platform_mails.page(
-        state=MailState.FAILED,
+        state=ListedMailState.FAILED,
         recipient=None,
         hides_owners=not sees_owners,
         limit=SHOWN_MAX,

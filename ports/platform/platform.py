@@ -7,12 +7,11 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.mail.mail import MailState
 from core.organizations.organizations import OrganizationStatus
 from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
 from core.platform.explained_customers import CustomerOfUser
 from core.platform.found_users import ListedUser, UserPosition
-from core.platform.mails import ListedMail, OutboxMail, OutboxPage
+from core.platform.mails import ListedMail, ListedMailState, OutboxMail, OutboxPage
 from core.platform.mfa import MfaAlert, MfaCounts, UserMfaStatus
 from core.platform.organization_records import (
     ListedOrganization,
@@ -263,7 +262,7 @@ class PlatformMails(Protocol):
     def page(
         self,
         *,
-        state: MailState | None,
+        state: ListedMailState | None,
         recipient: str | None,
         hides_owners: bool,
         limit: int,
@@ -295,7 +294,7 @@ class BrowsedOutbox(Protocol):
     def page(
         self,
         *,
-        state: MailState | None,
+        state: ListedMailState | None,
         recipient: str | None,
         is_oldest_first: bool,
         after: Position | None,
@@ -305,10 +304,12 @@ class BrowsedOutbox(Protocol):
         """List the mails in a state and to one recipient, after a position; None means any, and the beginning."""
         ...
 
-    def count(self, *, state: MailState | None, recipient: str | None, counted_max: int, hides_owners: bool) -> int:
+    def count(
+        self, *, state: ListedMailState | None, recipient: str | None, counted_max: int, hides_owners: bool
+    ) -> int:
         """Return how many mails `page` lists in all; at most `counted_max` are counted."""
         ...
 
-    def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
+    def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[ListedMailState, int]:
         """Return how many undelivered mails there are in each state, counted in an index alone."""
         ...

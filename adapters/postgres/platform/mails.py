@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
+from adapters.postgres.driver.columns import taken
 from adapters.postgres.mail.mail import MailDues
 from adapters.postgres.transaction import Aggregate
 from core.ids import PLATFORM
 from core.mail.mail import BY_ORGANIZATION, MailState, MailTemplate
-from core.platform.mails import ListedMail, ListedMailState, MailOrganization, OutboxMail, OutboxPage
+from core.platform.mails import NOT_SENT, ListedMail, ListedMailState, MailOrganization, OutboxMail, OutboxPage
 from core.positions import Position
 from ports.mailboxes import WorkKind
 
@@ -44,20 +45,16 @@ OF_STATE: Final[Mapping[ListedMailState | None, LiteralString]] = {
 }
 
 
-def listed(state: MailState | None) -> ListedMailState | None:
-    """Return the state of listed mails, None for all; the caller asks for no discarded ones."""
-    return ListedMailState(state.value) if state is not None else None
-
-
-def page_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
-    """Return the statement of a page of mails in a state, None for all, and to one recipient."""
-    of_state = OF_STATE[listed(state)]
+def _found(state: ListedMailState | None, *, is_of_recipient: bool) -> LiteralString:
     of_recipient = "AND m.recipient = %(recipient)s" if is_of_recipient else ""
+    return f"FROM mails m WHERE {OF_STATE[state]} {of_recipient} AND {SHOWN}"
+
+
+def page_of(state: ListedMailState | None, *, is_of_recipient: bool) -> LiteralString:
+    """Return the statement of a page of mails in a state, None for all, and to one recipient."""
     return f"""
         WITH found AS MATERIALIZED (
-            SELECT   {COLUMNS}
-            FROM     mails m
-            WHERE    {of_state} {of_recipient} AND {SHOWN}
+            SELECT   {COLUMNS} {_found(state, is_of_recipient=is_of_recipient)}
             ORDER BY m.created_at DESC, m.id DESC
             LIMIT    %(counted_max)s)
         SELECT   c.total, m.*
@@ -100,7 +97,7 @@ class PostgresPlatformMails(Aggregate):
     def page(
         self,
         *,
-        state: MailState | None,
+        state: ListedMailState | None,
         recipient: str | None,
         hides_owners: bool,
         limit: int,
@@ -145,19 +142,14 @@ def _mail(*, template: str, state: str, **columns: Any) -> OutboxMail:
     return OutboxMail(template=MailTemplate(template), state=MailState(state), **columns)
 
 
-def _found(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
-    of_recipient = "AND m.recipient = %(recipient)s" if is_of_recipient else ""
-    return f"FROM mails m WHERE {OF_STATE[listed(state)]} {of_recipient} AND {SHOWN}"
-
-
 def browsed_page_of(
-    state: MailState | None, *, is_of_recipient: bool, is_oldest_first: bool, is_from_begin: bool
+    state: ListedMailState | None, *, is_of_recipient: bool, is_oldest_first: bool, is_from_begin: bool
 ) -> LiteralString:
     """Return the statement of a page; None is for every state."""
     order, beyond = ("", ">") if is_oldest_first else ("DESC", "<")
     behind = "" if is_from_begin else f"AND (m.created_at, m.id) {beyond} (%(at)s, %(id)s)"
     return f"""
-        SELECT   m.*, o.id AS organization_own_id, o.slug AS organization_slug, o.name AS organization_name
+        SELECT   m.*, o.id AS own_id, o.slug AS own_slug, o.name AS own_name
         FROM     (SELECT {COLUMNS} {_found(state, is_of_recipient=is_of_recipient)} {behind}
                   ORDER BY m.created_at {order}, m.id {order}
                   LIMIT %(limit)s) AS m
@@ -166,13 +158,12 @@ def browsed_page_of(
     """
 
 
-def count_of(state: MailState | None, *, is_of_recipient: bool) -> LiteralString:
+def count_of(state: ListedMailState | None, *, is_of_recipient: bool) -> LiteralString:
     """Return the statement that counts the same mails."""
     found = _found(state, is_of_recipient=is_of_recipient)
     return f"SELECT count(*) FROM (SELECT 1 {found} LIMIT %(counted_max)s) AS counted"
 
 
-UNDELIVERED_STATES: Final = (MailState.FAILED, MailState.QUEUED, MailState.ROUTED, MailState.KEPT)
 # The few mails to platform owners, which are taken off what is counted.
 HIDDEN: Final = f"""
     SELECT   m.state, count(*) AS mails
@@ -182,9 +173,9 @@ HIDDEN: Final = f"""
 """
 
 
-def count_undelivered_of(state: MailState) -> LiteralString:
+def count_undelivered_of(state: ListedMailState) -> LiteralString:
     """Return the statement that counts a state in its index, to a limit."""
-    return f"SELECT count(*) FROM (SELECT 1 FROM mails m WHERE {OF_STATE[listed(state)]} LIMIT %(limit)s) AS counted"
+    return f"SELECT count(*) FROM (SELECT 1 FROM mails m WHERE {OF_STATE[state]} LIMIT %(limit)s) AS counted"
 
 
 class PostgresBrowsedOutbox(Aggregate):
@@ -193,7 +184,7 @@ class PostgresBrowsedOutbox(Aggregate):
     def page(
         self,
         *,
-        state: MailState | None,
+        state: ListedMailState | None,
         recipient: str | None,
         is_oldest_first: bool,
         after: Position | None,
@@ -219,30 +210,28 @@ class PostgresBrowsedOutbox(Aggregate):
             },
         )
 
-    def count(self, *, state: MailState | None, recipient: str | None, counted_max: int, hides_owners: bool) -> int:
+    def count(
+        self, *, state: ListedMailState | None, recipient: str | None, counted_max: int, hides_owners: bool
+    ) -> int:
         return self._value(
             count_of(state, is_of_recipient=recipient is not None),
             {"recipient": recipient, "known": KNOWN, "hides_owners": hides_owners, "counted_max": counted_max},
         )
 
-    def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[MailState, int]:
-        hidden: Mapping[MailState, int] = self._hidden() if hides_owners else {}
+    def count_undelivered(self, *, counted_max: int, hides_owners: bool) -> Mapping[ListedMailState, int]:
+        hidden: Mapping[ListedMailState, int] = self._hidden() if hides_owners else {}
         counts = {
             state: self._defer_value_or_none(count_undelivered_of(state), {"limit": counted_max + hidden.get(state, 0)})
-            for state in UNDELIVERED_STATES
+            for state in NOT_SENT
         }
         return {state: min(counted_max, count() - hidden.get(state, 0)) for state, count in counts.items()}
 
-    def _hidden(self) -> Mapping[MailState, int]:
-        return {MailState(row["state"]): row["mails"] for row in self._rows(HIDDEN)}
+    def _hidden(self) -> Mapping[ListedMailState, int]:
+        return {ListedMailState(row["state"]): row["mails"] for row in self._rows(HIDDEN)}
 
 
 def _listed(**columns: Any) -> ListedMail:
-    of_organization = {name: columns.pop(f"organization_{name}") for name in ("own_id", "slug", "name")}
-    organization = None
-    if of_organization["own_id"] is not None:
-        organization = MailOrganization(
-            id=of_organization["own_id"], slug=of_organization["slug"], name=of_organization["name"]
-        )
-    template, state = MailTemplate(columns.pop("template")), MailState(columns.pop("state"))
-    return ListedMail(mail=OutboxMail(template=template, state=state, **columns), organization=organization)
+    organization = taken(columns, "own_")
+    return ListedMail(
+        mail=_mail(**columns), organization=MailOrganization(**organization) if organization["id"] is not None else None
+    )

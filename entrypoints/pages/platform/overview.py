@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from core.mail.mail import MailState
 from core.organizations.organizations import OrganizationStatus
 from core.platform import overview
+from core.platform.mails import ListedMailState
 from core.platform.mfa import MfaAlertType
 from core.platform.overview import PlatformNumbers, PlatformOverview
 from core.tables import PartialTable
@@ -47,10 +47,10 @@ _STATUSES: Final = {
 }
 _STATES: Final = PartialTable(
     {
-        MailState.FAILED: marked("Mails that have failed"),
-        MailState.QUEUED: marked("Mails that wait"),
-        MailState.ROUTED: marked("Mails that wait for an organization's server"),
-        MailState.KEPT: marked("Mails kept in this installation"),
+        ListedMailState.FAILED: marked("Mails that have failed"),
+        ListedMailState.QUEUED: marked("Mails that wait"),
+        ListedMailState.ROUTED: marked("Mails that wait for an organization's server"),
+        ListedMailState.KEPT: marked("Mails kept in this installation"),
     }
 )
 
@@ -73,7 +73,7 @@ async def show_platform(call: Call, query: DoneQuery) -> Page:
         ),
         besides=[
             Program("platform_organizations_approve", "$ID", body={}),
-            Program("platform_mails_list_mails", query={"state": MailState.FAILED.value}),
+            Program("platform_mails_list_mails", query={"state": ListedMailState.FAILED.value}),
         ],
         done=query.done,
         found=found,
@@ -83,7 +83,7 @@ async def show_platform(call: Call, query: DoneQuery) -> Page:
         is_set_up=all(one.is_done for one in steps),
         # No one works with it yet.
         is_new=found.setup is not None and not found.setup.has_sign_in,
-        failed=MailState.FAILED,
+        failed=ListedMailState.FAILED,
         alerts=ALERTS,
         groups=numbers_of(found.numbers),
         shown=plot_values(

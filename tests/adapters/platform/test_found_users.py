@@ -21,7 +21,7 @@ from adapters.postgres.platform.found_users import (
     NEWEST,
 )
 from adapters.postgres.platform.mails import browsed_page_of, count_of, count_undelivered_of
-from core.mail.mail import MailState
+from core.platform.mails import ListedMailState
 from tests.postgres import Databases
 
 pytestmark = pytest.mark.long
@@ -97,12 +97,12 @@ def test_users_are_found_by_an_index(crowd: Connection) -> None:
 
 
 def test_mails_are_found_by_an_index(crowd: Connection) -> None:
-    for is_oldest_first, is_from_begin, state in product((False, True), (False, True), (MailState.FAILED, None)):
+    for is_oldest_first, is_from_begin, state in product((False, True), (False, True), (ListedMailState.FAILED, None)):
         statement = browsed_page_of(
             state, is_of_recipient=False, is_oldest_first=is_oldest_first, is_from_begin=is_from_begin
         )
         plan = plan_of(crowd, statement)
         assert "Seq Scan on mails" not in plan, plan
         assert "using mails_" in plan, plan
-    assert "undelivered" in plan_of(crowd, count_undelivered_of(MailState.KEPT))
-    assert "mails_before_of_recipient" in plan_of(crowd, count_of(MailState.SENT, is_of_recipient=True))
+    assert "undelivered" in plan_of(crowd, count_undelivered_of(ListedMailState.KEPT))
+    assert "mails_before_of_recipient" in plan_of(crowd, count_of(ListedMailState.SENT, is_of_recipient=True))
