@@ -7,6 +7,10 @@ New entries of an organization are read in the order of the chain: only committe
 reader who goes on after a position misses none. The platform's log has no chain. An entry gets its id some moments
 before it is committed, so new entries are read again from a while before the last one that a reader has seen; the
 reader leaves out the ones that it has.
+
+Readers who follow a log wait without a connection to the database. While some wait, one statement a second finds which
+of their logs have new entries, however many readers there are; the places of an organization are so few that it fills
+no process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The SIEM of an organization: the receiver of a stream of its audit log and its sign-ins.
 
-`siem_stream.py` decides what is sent when, and `siem_sign_ins.py` which sign-ins are sent. An organization has at most
-one stream. Its token is stored sealed and never shown. Replacing the configuration keeps the cursor, so that nothing is
-skipped while a token or an endpoint is changed; to start anew, delete it and create another.
+`siem_stream.py` decides what is sent when. An organization has at most one stream. Its token is stored sealed and never
+shown. Replacing the configuration keeps the cursor, so that nothing is skipped while a token or an endpoint is changed;
+to start anew, delete it and create another.
 """
 
 from __future__ import annotations

@@ -1,11 +1,17 @@
 """Streaming an audit log to a SIEM: in the order of the chain, at least once, from a stored cursor.
 
-Sign-ins have a cursor of their own (`siem_sign_ins.py`). A batch has either entries or sign-ins, whichever begin with
-the older one, so that neither kind waits for all of the other.
+Sign-ins have a cursor of their own. A batch has either entries or sign-ins, whichever begin with the older one, so that
+neither kind waits for all of the other.
 
 A streamer leases a stream (`lease`), reads the next entries (`next_batch`), sends them outside any transaction, and
 records how many were received (`record`), which also ends the lease. If the process dies in between, the lease ends,
 and the entries are sent again. Only committed entries have positions, so the cursor passes none that comes late.
+
+The sign-ins are those in the organization's context, and of its people at products and by its connections, also refused
+ones; not those that still wait for a second factor. They are read from the log of sign-ins in the order of their times,
+from a stored place on. A row may be written or finished a moment after its time, so rows younger than `SETTLED_AFTER`
+wait, and none is missed. As in `sign_in_log.py`, they name the organization's own people alone, from the time of their
+confirmation on.
 """
 
 from __future__ import annotations

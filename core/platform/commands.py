@@ -1,4 +1,10 @@
-"""Operators' commands without a caller: help for users, and keys."""
+"""Operators' commands without a caller: help for users, and the rotation and re-encryption of keys.
+
+An operator who runs a command can read the database anyway, so nothing is hidden from them. Each command leaves an
+entry in the platform's audit log without an actor, whose user agent names the command and the machine's account. The
+keys themselves are in `core/sessions/signing_keys.py`; secrets are re-encrypted row by row, in many transactions
+(`adapters/postgres/schema/rewrap.py`).
+"""
 
 from __future__ import annotations
 

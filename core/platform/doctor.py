@@ -1,4 +1,9 @@
-"""What `gatehouse doctor` lists of organizations: credentials without a right, and names with web addresses."""
+"""What `gatehouse doctor` lists of organizations: credentials without a right, and names with web addresses.
+
+The credentials stay, because the systems of their organization may need them, and only the organization knows which.
+The names in mails and on pages are older than the rule against web addresses in names (`core/text.py`). They keep
+working, and mails have a neutral word in their place.
+"""
 
 from __future__ import annotations
 

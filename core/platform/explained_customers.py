@@ -3,6 +3,10 @@
 Each side sees its half. The vendor sees people who have signed in for the customer and, where the customer shares its
 directory, people who may; never memberships, groups, assignments or rules there. The customer sees its own members, and
 nothing of the vendor's members or of other customers.
+
+The vendor also sees what it has made for the customer: connections, mail domains and the directory. Of the typed
+address that part says only where its mail domain leads. Of an account it says only what the vendor knows already: how
+its setup has admitted the person. For any other person it is the same, whether or not an account exists.
 """
 
 from __future__ import annotations

@@ -4,10 +4,14 @@ It is a session of the user, and every request in it knows the impersonator (`Ca
 that give access to accounts, end sessions or remove the user are refused (`CLOSES` of `core/sessions/limits.py`), and
 every audit entry names the impersonator. The user gets a mail, sees the session in their list, marked as an
 impersonation, and can end it. It appears neither in the user's login events nor in their devices, because they did not
-sign in. At a service that customers use, it may act for one of them (`impersonation_for_customers.py`).
+sign in. At a service that customers use, it may act for one of them.
 
 In a browser it has a secret of its own, and is valid only together with the platform owner's own session
 (`core/sessions/browser_sessions.py`). No other session begins from it, and none continues it as the user's own.
+
+For a customer of a service, the logs of the vendor and of the customer each get an entry with the id of the platform
+owner, and the customer's owner gets a mail, which does not name them. It confirms nothing: the user has signed in for
+the customer before, and does not sign in now.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""A question about a sign-in, by people who help: the person, the place and the way (`why.py` answers it)."""
+"""A question about a sign-in, by people who help: the person, the place and the way (`why.py` answers it).
+
+An organization chooses among its own members, end users, services and customers, and among the products that it uses;
+the platform among all.
+"""
 
 from __future__ import annotations
 

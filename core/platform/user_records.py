@@ -1,7 +1,7 @@
 """The record of one account for people who help its user: ways to sign in, sessions, organizations, mails, limits.
 
 It holds no secrets, no contents of mails and no tokens of providers. Each opening by support is an entry of the
-platform's audit log. Single parts of it are in `user_record_parts.py`, older sign-ins in `core/sign_in/sign_ins.py`.
+platform's audit log. Older sign-ins are in `core/sign_in/sign_ins.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Why a person cannot sign in: the answer for people who help, with every rule in its order and the last attempts.
 
-`why_for_organizations.py` answers an organization, also as a vendor or a customer, and `why_for_platform.py` the
-platform. Both use `why_asked.py`, which lets the rules judge (`core/sign_in/rules.py`) and leaves out what the asking
-side may not know. What a vendor and a customer see of each other's people is in `explained_customers.py`.
+`why_answers.py` answers the platform, and an organization, also as a vendor or a customer. It uses `why_asked.py`,
+which lets the rules judge (`core/sign_in/rules.py`) and leaves out what the asking side may not know. What a vendor and
+a customer see of each other's people is in `explained_customers.py`.
 """
 
 from __future__ import annotations

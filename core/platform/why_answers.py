@@ -1,8 +1,18 @@
-"""Why a person cannot sign in: the answers to the platform, to an organization, a vendor and a customer."""
+"""Why a person cannot sign in: the answers to the platform, and to an organization, a vendor and a customer.
+
+The platform sees everything, but support nothing of platform owners. An organization sees what lies in its context: it
+may ask about sign-ins of its members and end users to itself and its services, by its own connections. The answer for
+any other address is the same as without an account: for a mail domain of its own it has the organization's rules for
+that domain and what its connections would do, and no account is read. What concerns an account alone (its password, its
+state, its second factor) is told only for people who have confirmed that they belong to it; else an organization could
+add an address to learn about its account, or whether there is one. A vendor asks for one of its customers, and a
+customer about a product.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -13,23 +23,49 @@ from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.customers.relations import CustomerSide
 from core.email_addresses import canonical_email, domain_of
 from core.events.actions import PlatformAction
+from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles
 from core.organizations.access import Operation, authorize, authorize_support
 from core.organizations.organizations import Organization
 from core.platform import explained_customers
-from core.platform.explained_customers import ExplainedSetup
+from core.platform.explained_customers import CustomerOfUser
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import ATTEMPTS_MAX, ConnectionProblems, ExplainedAccount, SignInExplanation
-from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named
+from core.platform.why import ATTEMPTS_MAX, ExplainedAccount, SignInExplanation
+from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named, problems_of
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
-from core.sign_in.sign_ins import Affiliation, Scope
-from core.sign_in.upstream.connections.failures import SHOWN_MAX
+from core.sign_in.sign_ins import Scope
 from core.sign_in.upstream.sign_in import vouches_for
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+_UNKNOWN: Final = RuleCheck(rule=Rule.ACCOUNT, verdict=RuleVerdict.REFUSES, reason=SignInReason.UNKNOWN_ACCOUNT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Person:
+    """A member or end user, and since when the organization sees their sign-ins; None before they have confirmed."""
+
+    user: User
+    since: datetime | None
+
+    @property
+    def seen(self) -> User:
+        """The account as an organization sees it: a neutral state for a person who has confirmed nothing."""
+        if self.since is not None:
+            return self.user
+        return replace(
+            self.user,
+            email_verified_at=self.user.created_at,
+            deactivated_at=None,
+            closed_at=None,
+            mfa_enabled_at=None,
+            has_passkey_factor=False,
+            disowned_at=None,
+            changed_by_service_at=None,
+        )
 
 
 def explain_to_platform(
@@ -73,9 +109,6 @@ def to_platform(
     )
 
 
-_UNKNOWN: Final = RuleCheck(rule=Rule.ACCOUNT, verdict=RuleVerdict.REFUSES, reason=SignInReason.UNKNOWN_ACCOUNT)
-
-
 def explain_to_organization(
     uow: UnitOfWork, slug: str, question: SignInQuestion, *, are_limits_on: bool = True
 ) -> SignInExplanation:
@@ -105,12 +138,10 @@ def to_organization(
     if question.customer:
         told = _to_vendor(uow, organization, question, question.customer, are_limits_on=are_limits_on)
         return _with_setup(uow, organization, question, told) if sees_setup else told
-    user, affiliation = _affiliated(uow, organization.id, question)
-    if user is None or affiliation is None:
+    person = _affiliated(uow, organization.id, question)
+    if person is None:
         return _to_mail_domain(uow, organization, question, are_limits_on=are_limits_on)
-    view = SignInView(organization_id=organization.id, is_told=affiliation.since is not None, side=CustomerSide.VENDOR)
-    asked = AskedSignIn(uow, organization.slug, _seen(user, affiliation), question, view)
-    return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+    return _answer(uow, organization, person, question, are_limits_on=are_limits_on)
 
 
 def _to_mail_domain(
@@ -122,7 +153,7 @@ def _to_mail_domain(
     """
     address = canonical_email(question.email, uow.domain_names.to_ascii)
     if not vouches_for(uow, organization.id, address):
-        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
+        return _unknown_here(question)
     view = SignInView(
         organization_id=organization.id, is_told=False, side=CustomerSide.VENDOR, is_of_address_alone=True
     )
@@ -144,17 +175,11 @@ def _to_vendor(
     user_id = user.id if user is not None else uow.randomness.new_account_id()
     service = uow.services.by_slug(organization.id, question.service_slug or "")
     found = uow.explained_customers.find(service, customer, user_id) if service is not None else None
-    affiliation = uow.sign_ins.affiliation(organization.id, user_id) or Affiliation(since=None)
+    affiliation = uow.sign_ins.affiliation(organization.id, user_id)
     if user is None or found is None or not found.shows_user:
-        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
-    view = SignInView(
-        organization_id=organization.id,
-        is_told=affiliation.since is not None,
-        side=CustomerSide.VENDOR,
-        customer=found,
-    )
-    asked = AskedSignIn(uow, organization.slug, _seen(user, affiliation), question, view)
-    return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+        return _unknown_here(question)
+    person = _Person(user=user, since=affiliation.since if affiliation is not None else None)
+    return _answer(uow, organization, person, question, customer=found, are_limits_on=are_limits_on)
 
 
 def _with_setup(
@@ -174,21 +199,9 @@ def _with_setup(
     setup = explained_customers.explain(uow, service, found.id, address, user_id=user_id, told=known)
     if setup is None:
         return told
-    return replace(told, setup=setup, problems=_problems_of(uow, setup))
-
-
-def _problems_of(uow: UnitOfWork, setup: ExplainedSetup) -> tuple[ConnectionProblems, ...]:
-    if setup.internal_id is None:
-        return ()
-    found = [
-        ConnectionProblems(
-            connection_id=one.id,
-            name=one.name,
-            failures=uow.upstream_failures.of_connection(setup.internal_id, one.id, limit=SHOWN_MAX),
-        )
-        for one in setup.connections
-    ]
-    return tuple(one for one in found if one.failures)
+    connections = [(one.id, one.name) for one in setup.connections]
+    problems = problems_of(uow, setup.internal_id, connections) if setup.internal_id is not None else ()
+    return replace(told, setup=setup, problems=problems)
 
 
 def _to_customer(
@@ -200,72 +213,56 @@ def _to_customer(
         raise ProductUnknown
     if not product.is_accepted:
         raise ProductOnlyOffered
-    user, affiliation = _affiliated(uow, organization.id, question)
+    person = _affiliated(uow, organization.id, question)
     service = uow.services.by_id(product.vendor_id, product.service_id)
     name = str(product.customer_id)
-    found = uow.explained_customers.find(service, name, user.id) if service is not None and user is not None else None
-    if user is None or affiliation is None or found is None or not found.is_member:
-        return SignInExplanation(account=None, walks=_unknown_here(question), attempts=(), problems=())
-    view = SignInView(
-        organization_id=organization.id,
-        is_told=affiliation.since is not None,
-        side=CustomerSide.CUSTOMER,
-        customer=found,
+    found = (
+        uow.explained_customers.find(service, name, person.user.id)
+        if service is not None and person is not None
+        else None
     )
+    if person is None or found is None or not found.is_member:
+        return _unknown_here(question)
     at_product = replace(question, service_slug=product.service_slug, customer=name)
-    asked = AskedSignIn(uow, product.vendor_slug, _seen(user, affiliation), at_product, view)
-    return _answer(uow, organization.id, user, affiliation, asked, are_limits_on=are_limits_on)
+    slug = product.vendor_slug
+    return _answer(uow, organization, person, at_product, customer=found, vendor_slug=slug, are_limits_on=are_limits_on)
 
 
 def _answer(
     uow: UnitOfWork,
-    organization_id: UUID,
-    user: User,
-    affiliation: Affiliation,
-    asked: AskedSignIn,
+    organization: Organization,
+    person: _Person,
+    question: SignInQuestion,
     *,
+    customer: CustomerOfUser | None = None,
+    vendor_slug: str | None = None,
     are_limits_on: bool,
 ) -> SignInExplanation:
-    """Return the answer to an organization about its member or end user."""
-    since = affiliation.since
-    scope = Scope(organization_id=organization_id, since=since) if since is not None else None
+    """Return the answer to an organization about its member or end user, at the vendor of a product if it is given."""
+    user, since = person.user, person.since
+    side = CustomerSide.VENDOR if vendor_slug is None else CustomerSide.CUSTOMER
+    view = SignInView(organization_id=organization.id, is_told=since is not None, side=side, customer=customer)
+    asked = AskedSignIn(uow, vendor_slug or organization.slug, person.seen, question, view)
+    scope = Scope(organization_id=organization.id, since=since) if since is not None else None
     return SignInExplanation(
         account=ExplainedAccount(id=user.id, email=user.email, is_told=since is not None),
         walks=asked.walks(are_limits_on=are_limits_on),
         attempts=uow.sign_ins.page(user.id, scope, limit=ATTEMPTS_MAX, offset=0) if scope is not None else (),
         problems=asked.problems(),
-        role=group_roles.explain(uow, organization_id, user.id),
+        role=group_roles.explain(uow, organization.id, user.id),
         customer=asked.customer(),
     )
 
 
-def _affiliated(
-    uow: UnitOfWork, organization_id: UUID, question: SignInQuestion
-) -> tuple[User | None, Affiliation | None]:
-    """Return the member or end user in a question, and since when the organization sees their sign-ins."""
+def _affiliated(uow: UnitOfWork, organization_id: UUID, question: SignInQuestion) -> _Person | None:
+    """Return the member or end user in a question; None where it names none."""
     user_id = question.user_id
     if user_id is None:
         address = canonical_email(question.email, uow.domain_names.to_ascii)
         user_id = uow.sign_ins.affiliated(organization_id, address)
     affiliation = uow.sign_ins.affiliation(organization_id, user_id) if user_id is not None else None
     user = uow.users.by_id(user_id) if user_id is not None and affiliation is not None else None
-    return user, affiliation
-
-
-def _seen(user: User, affiliation: Affiliation) -> User:
-    """Return the account as an organization sees it: a neutral state for a person who has confirmed nothing."""
-    if affiliation.since is not None:
-        return user
-    return replace(
-        user,
-        email_verified_at=user.created_at,
-        deactivated_at=None,
-        closed_at=None,
-        mfa_enabled_at=None,
-        has_passkey_factor=False,
-        disowned_at=None,
-        changed_by_service_at=None,
-    )
+    return _Person(user=user, since=affiliation.since) if user is not None and affiliation is not None else None
 
 
 def _of_address_alone(walk: SignInWalk) -> SignInWalk:
@@ -275,7 +272,8 @@ def _of_address_alone(walk: SignInWalk) -> SignInWalk:
     return replace(walk, checks=(_UNKNOWN,))
 
 
-def _unknown_here(question: SignInQuestion) -> tuple[SignInWalk, ...]:
-    """Return the walks for an unknown address, which say no more than that."""
+def _unknown_here(question: SignInQuestion) -> SignInExplanation:
+    """Return the answer for an unknown address, which says no more than that."""
     ways = (question.way,) if question.way is not None else WAYS
-    return tuple(SignInWalk(way=way, connection=None, checks=(_UNKNOWN,)) for way in ways)
+    walks = tuple(SignInWalk(way=way, connection=None, checks=(_UNKNOWN,)) for way in ways)
+    return SignInExplanation(account=None, walks=walks, attempts=(), problems=())

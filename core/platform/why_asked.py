@@ -1,12 +1,12 @@
 """Why a person cannot sign in: a question about an account at a place, answered as far as the asking side may know.
 
 It reads the facts of a user who is not signing in, lets the rules of a sign-in judge them, and leaves out what the
-asking side may not know. The sides are in `why_for_organizations.py` and `why_for_platform.py`.
+asking side may not know. The sides are in `why_answers.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -159,15 +159,8 @@ class AskedSignIn:
 
     def problems(self) -> tuple[ConnectionProblems, ...]:
         """Return why sign-ins by the connections of the walks failed lately."""
-        found = [
-            ConnectionProblems(
-                connection_id=one.id,
-                name=one.name,
-                failures=self._uow.upstream_failures.of_connection(self._organization.id, one.id, limit=SHOWN_MAX),
-            )
-            for one in self._connections
-        ]
-        return tuple(problems for problems in found if problems.failures)
+        connections = [(one.id, one.name) for one in self._connections]
+        return problems_of(self._uow, self._organization.id, connections) if connections else ()
 
     def role(self) -> ExplainedRole | None:
         """Return where the role of the user comes from in the organization; None where there is none."""
@@ -430,6 +423,21 @@ def named(uow: UnitOfWork, question: SignInQuestion) -> User | None:
     if question.user_id is not None:
         return uow.users.by_id(question.user_id)
     return uow.users.by_email(canonical_email(question.email, uow.domain_names.to_ascii))
+
+
+def problems_of(
+    uow: UnitOfWork, organization_id: UUID, connections: Iterable[tuple[UUID, str]]
+) -> tuple[ConnectionProblems, ...]:
+    """Return why sign-ins by connections of an organization, given by their ids and names, failed lately."""
+    found = [
+        ConnectionProblems(
+            connection_id=connection_id,
+            name=name,
+            failures=uow.upstream_failures.of_connection(organization_id, connection_id, limit=SHOWN_MAX),
+        )
+        for connection_id, name in connections
+    ]
+    return tuple(one for one in found if one.failures)
 
 
 def _standing_of_new(organization: Organization, connection: ConnectionRecord) -> ConnectionStanding:

@@ -1,6 +1,10 @@
-"""The streams to SIEMs in the table `siem_streams`. Tokens are sealed.
+"""The streams to SIEMs in the table `siem_streams`, and the sign-ins that they get. Tokens are sealed.
 
 Sealing entries makes a stream due and locks it for that, and so does `record`: whichever comes second sees the other.
+
+Each statement on `login_events` reads a range of ids of an index. Sign-ins to the organization itself are in its part
+of the log. Sign-ins of its people at products are in the vendors' parts, and name it as the organization through which
+they came.
 """
 
 from __future__ import annotations

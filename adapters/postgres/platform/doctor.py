@@ -1,4 +1,4 @@
-"""The credentials whose maker is neither owner nor admin of their organization now, from the tables of credentials."""
+"""The credentials whose maker is neither owner nor admin of their organization now, and names, by scans of tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The state of the installation: its migrations, the signing keys, and the queues, each counted in an index."""
+"""The state of the installation: migrations, signing keys, queues, each counted in an index, and servers.
+
+The servers are the primary, with its place in its log of changes, and the nodes of a cluster with Citus.
+"""
 
 from __future__ import annotations
 
