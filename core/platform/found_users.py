@@ -1,7 +1,6 @@
 """The users of the whole platform as its pages list them: a search by a part of the address, each with their state.
 
-Support finds no platform owner. The search of the JSON interface is in `users.py`, the record of one in
-`user_records.py`.
+Support finds no platform owner. The record of one is in `user_records.py`.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def position_of(text: str) -> UserPosition:
     return UserPosition(account=positions.position_of(value)) if kind == _AFTER_ACCOUNT else UserPosition()
 
 
-def search(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
+def browse(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
     """Find users by a part of their address, or by their whole id; without either, list the newest of all."""
     caller = helped_accounts.open_list(uow, NarrowedList.USERS, UserSearch(text=search))
     hides_owners = not caller.acts_as_platform_owner

@@ -147,7 +147,7 @@ def for_platform(uow: UnitOfWork, sought: Sought) -> QuestionChoices:
 def _users(uow: UnitOfWork, search: str) -> Choices:
     if not search.strip():
         return searched(())
-    found = found_users.search(uow, search=search, after=UserPosition(), limit=CHOICES_FOUND_MAX + 1).found
+    found = found_users.browse(uow, search=search, after=UserPosition(), limit=CHOICES_FOUND_MAX + 1).found
     return searched([Choice(value=one.email, name=one.email, about=one.name or "") for one in found])
 
 

@@ -12,12 +12,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.admissions import IS_MEMBERSHIP
 from adapters.postgres.letter_groups import GROUP_LETTERS, groups_in
+from adapters.postgres.platform.users import _LAST_CHARACTER, ORGANIZATIONS, _organizations
 from adapters.postgres.transaction import Aggregate
 from core.ids import LAST_ID
 from core.platform.found_users import ORGANIZATIONS_LISTED_MAX, ListedUser, UserPosition
-from core.platform.users import PlatformUserOrganization
 from core.positions import Position
 
 # A list is first looked for among this many of the newest accounts.
@@ -26,18 +25,16 @@ _NEWEST: Final = 20_000
 _PROBED: Final = 2_000
 _COUNTED_ONE_BY_ONE: Final = 120_000
 _SHARE_OF_MANY: Final = 10
-# Sorts after every text that begins with the same part.
-_LAST_CHARACTER: Final = "\U0010ffff"
 # After every account.
 _END: Final = Position(at=datetime.max.replace(tzinfo=UTC), id=LAST_ID)
 
-_SHOWN: Final = "(NOT %(hides_owners)s OR NOT is_platform_owner)"
-_BEGINNING: Final = f"email ~>=~ %(part)s AND email ~<~ %(end)s AND {_SHOWN}"
-_BY_GROUPS: Final = f"letter_groups(email) @> %(groups)s AND {_SHOWN}"
+_MAY_BE_SHOWN: Final = "(NOT %(hides_owners)s OR NOT is_platform_owner)"
+_BEGINS: Final = f"email ~>=~ %(part)s AND email ~<~ %(end)s AND {_MAY_BE_SHOWN}"
+_BY_GROUPS: Final = f"letter_groups(email) @> %(groups)s AND {_MAY_BE_SHOWN}"
 BEGINNING: Final = f"""
     SELECT   id
     FROM     users
-    WHERE    email ~>~ %(after_email)s AND {_BEGINNING}
+    WHERE    email ~>~ %(after_email)s AND {_BEGINS}
     ORDER BY email USING ~<~
     LIMIT    %(limit)s
 """
@@ -48,7 +45,7 @@ NEWEST: Final = f"""
               WHERE    (created_at, id) < (%(before)s, %(before_id)s)
               ORDER BY created_at DESC, id DESC
               LIMIT    %(newest)s) AS newest
-    WHERE    (%(part)s = '' OR strpos(email, %(part)s) > 1) AND {_SHOWN}
+    WHERE    (%(part)s = '' OR strpos(email, %(part)s) > 1) AND {_MAY_BE_SHOWN}
     ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
 """
@@ -62,14 +59,14 @@ CONTAINING: Final = f"""
     ORDER BY created_at DESC, id DESC
     LIMIT    %(limit)s
 """
-COUNT_BEGINNING: Final = f"SELECT count(*) FROM (SELECT FROM users WHERE {_BEGINNING} LIMIT %(counted_max)s) AS counted"
+COUNT_BEGINNING: Final = f"SELECT count(*) FROM (SELECT FROM users WHERE {_BEGINS} LIMIT %(counted_max)s) AS counted"
 COUNT_NEWEST: Final = f"""
     SELECT count(*)
     FROM   (SELECT FROM (SELECT   email, is_platform_owner
                          FROM     users
                          ORDER BY created_at DESC, id DESC
                          LIMIT    %(newest)s) AS newest
-            WHERE  strpos(email, %(part)s) > 0 AND {_SHOWN}
+            WHERE  strpos(email, %(part)s) > 0 AND {_MAY_BE_SHOWN}
             LIMIT  %(counted_max)s) AS counted
 """
 COUNT_CONTAINING: Final = f"""
@@ -81,13 +78,7 @@ LISTED: Final = f"""
              u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.is_platform_owner, u.is_platform_support,
              u.deactivated_at IS NOT NULL AS is_deactivated, u.closed_at IS NOT NULL AS is_closed,
              u.anonymized_at IS NOT NULL AS is_anonymized,
-             coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
-                       FROM   (SELECT   organization_id, role, created_at
-                               FROM     memberships
-                               WHERE    user_id = u.id AND {IS_MEMBERSHIP}
-                               ORDER BY created_at, organization_id
-                               LIMIT    %(organizations_max)s) AS m
-                       JOIN   organizations o ON o.id = m.organization_id), '[]') AS organizations
+             {ORGANIZATIONS}
     FROM     unnest(%(ids)s::uuid[]) WITH ORDINALITY AS found (id, place)
     JOIN     users u USING (id)
     WHERE    NOT %(hides_owners)s OR NOT u.is_platform_owner
@@ -162,10 +153,7 @@ class PostgresFoundUsers(Aggregate):
 
 def _listed(*, organizations: list[list[str]], **columns: Any) -> ListedUser:
     return ListedUser(
-        organizations=[
-            PlatformUserOrganization(id=UUID(organization_id), slug=slug, name=name, role=role)
-            for organization_id, slug, name, role in organizations[:ORGANIZATIONS_LISTED_MAX]
-        ],
+        organizations=_organizations(organizations[:ORGANIZATIONS_LISTED_MAX]),
         has_more_organizations=len(organizations) > ORGANIZATIONS_LISTED_MAX,
         **columns,
     )

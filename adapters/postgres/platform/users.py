@@ -13,7 +13,16 @@ from core.platform.users import PlatformUser, PlatformUserOrganization
 
 # Sorts after every text that begins with the same part.
 _LAST_CHARACTER: Final = "\U0010ffff"
-
+# The organizations of the account `u`, for `_organizations`.
+ORGANIZATIONS: Final = f"""
+    coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
+              FROM   (SELECT   organization_id, role, created_at
+                      FROM     memberships
+                      WHERE    user_id = u.id AND {IS_MEMBERSHIP}
+                      ORDER BY created_at, organization_id
+                      LIMIT    %(organizations_max)s) AS m
+              JOIN   organizations o ON o.id = m.organization_id), '[]') AS organizations
+"""
 _BEGINNING: Final = """
     SELECT   id, 1 AS source, row_number() OVER () AS place
     FROM     (SELECT   id
@@ -38,13 +47,7 @@ _CONTAINING: Final = """
 """
 _SHOWN: Final = f"""
     SELECT   u.id, u.email, u.name, u.is_platform_owner, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.created_at,
-             coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
-                       FROM   (SELECT   organization_id, role, created_at
-                               FROM     memberships
-                               WHERE    user_id = u.id AND {IS_MEMBERSHIP}
-                               ORDER BY created_at, organization_id
-                               LIMIT    %(organizations_max)s) AS m
-                       JOIN   organizations o ON o.id = m.organization_id), '[]') AS organizations
+             {ORGANIZATIONS}
 """
 WITH_BEGINNING: Final = f"""
     WITH beginning AS MATERIALIZED ({_BEGINNING})
@@ -114,10 +117,10 @@ class PostgresPlatformUsers(Aggregate):
 
 
 def _found(*, organizations: list[list[str]], **columns: Any) -> PlatformUser:
-    return PlatformUser(
-        organizations=[
-            PlatformUserOrganization(id=UUID(organization_id), slug=slug, name=name, role=role)
-            for organization_id, slug, name, role in organizations
-        ],
-        **columns,
-    )
+    return PlatformUser(organizations=_organizations(organizations), **columns)
+
+
+def _organizations(rows: list[list[str]]) -> list[PlatformUserOrganization]:
+    return [
+        PlatformUserOrganization(id=UUID(row_id), slug=slug, name=name, role=role) for row_id, slug, name, role in rows
+    ]

@@ -71,7 +71,7 @@ class VerificationHeld(Conflict):
 async def show_users(call: Call, query: UsersQuery) -> Page:
     """Show the users of the platform, by a part of their address; the newest without one."""
     standing, found = await opened_for_platform(
-        call, found_users.search, search=query.search, after=position_of(query.after), limit=ROWS_SHOWN
+        call, found_users.browse, search=query.search, after=position_of(query.after), limit=ROWS_SHOWN
     )
     return console_page(
         call,
