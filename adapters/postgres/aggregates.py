@@ -92,7 +92,6 @@ from adapters.postgres.platform.audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform.bulk_work import PostgresBulkWork
 from adapters.postgres.platform.doctor import PostgresLeftCredentials, PostgresPublicNames
 from adapters.postgres.platform.explained_customers import PostgresExplainedCustomers
-from adapters.postgres.platform.found_users import PostgresFoundUsers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
 from adapters.postgres.platform.log_months import PostgresLogMonths
@@ -107,7 +106,7 @@ from adapters.postgres.platform.polling import PostgresDueWork
 from adapters.postgres.platform.search import PostgresPlatformSearches
 from adapters.postgres.platform.support import PostgresPlatformSupport
 from adapters.postgres.platform.system import PostgresClusters, PostgresPrimary, PostgresSystem
-from adapters.postgres.platform.users import PostgresPlatformUsers
+from adapters.postgres.platform.users import PostgresFoundUsers, PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
 from adapters.postgres.saml.certificates import PostgresSamlCertificates

@@ -20,8 +20,8 @@ from core.email_addresses import canonical_email, part_of_email
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_support
 from core.platform import organization_records
-from core.platform.found_users import UserPosition
 from core.platform.organization_records import OrganizationFilter
+from core.platform.users import UserPosition
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -18,10 +18,10 @@ from core.lazy_dataclasses import dataclass
 from core.networks import typed_network
 from core.organizations.access import Capability, Operation, authorize, authorize_support
 from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices, searched
-from core.platform import found_users, organization_records
-from core.platform.found_users import UserPosition
+from core.platform import organization_records, users
 from core.platform.organization_records import OrganizationFilter
 from core.platform.sign_in_checks import SignInWay
+from core.platform.users import UserPosition
 from core.services import found_services
 from core.services.found_services import people_choices
 
@@ -147,7 +147,7 @@ def for_platform(uow: UnitOfWork, sought: Sought) -> QuestionChoices:
 def _users(uow: UnitOfWork, search: str) -> Choices:
     if not search.strip():
         return searched(())
-    found = found_users.browse(uow, search=search, after=UserPosition(), limit=CHOICES_FOUND_MAX + 1).found
+    found = users.browse(uow, search=search, after=UserPosition(), limit=CHOICES_FOUND_MAX + 1).found
     return searched([Choice(value=one.email, name=one.email, about=one.name or "") for one in found])
 
 

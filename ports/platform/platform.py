@@ -10,7 +10,6 @@ from uuid import UUID
 from core.organizations.organizations import OrganizationStatus
 from core.platform.audit_log import PlatformAuditLogEntry, PlatformAuditLogFilter
 from core.platform.explained_customers import CustomerOfUser
-from core.platform.found_users import ListedUser, UserPosition
 from core.platform.mails import ListedMail, ListedMailState, OutboxMail, OutboxPage
 from core.platform.mfa import MfaAlert, MfaCounts, UserMfaStatus
 from core.platform.organization_records import (
@@ -26,7 +25,7 @@ from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, P
 from core.platform.owners import ListedPlatformOwner
 from core.platform.search import SearchHit
 from core.platform.support import PlatformSupport
-from core.platform.users import PlatformUser
+from core.platform.users import ListedUser, PlatformUser, UserPosition
 from core.positions import Position
 from core.services.services import Service
 

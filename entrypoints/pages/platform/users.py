@@ -1,21 +1,23 @@
-"""The pages of the users of the platform: finding them, the first tab of one, and help that needs no page of its own.
+"""The pages of the users of the platform: finding them, the record of one, and help that needs no page of its own.
 
-The other tabs of the record of a user are in `user_records.py`, what ends or shuts something of a user in
-`user_help.py`, and acting as a user in `impersonation.py`.
+Each tab of a record has an address of its own, and reads no more than it shows; what support opens is recorded with the
+part. What ends or shuts something of a user is in `user_help.py`, and acting as a user in `impersonation.py`.
 """
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 import msgspec
+from quart import Response
 
 from core.accounts.users import UserUnknown
 from core.email_addresses import is_found_at_beginning
 from core.errors import Conflict, Refusal
-from core.platform import found_users, limits, mails, user_records
-from core.platform.found_users import ListedUser, position_of
+from core.platform import limits, mails, user_records, users
+from core.platform.console import PlatformStanding
 from core.platform.mails import NothingToVerify
 from core.platform.user_records import RecordedAccount
+from core.platform.users import ListedUser, position_of
 from core.sign_in.sign_ins import SignIn, SignInOutcome
 from entrypoints.pages.console.frame import (
     PLATFORM,
@@ -31,13 +33,13 @@ from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import platform_pages, shows_again
+from entrypoints.pages.mail.mail import KINDS, STATES
 from entrypoints.pages.sign_in.reasons import RISKS
 from entrypoints.web.serving.admission.credentials import platform_support_in_console
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = platform_pages()
-
 USERS: Final = f"{PLATFORM}/users"
 USER: Final = f"{USERS}/:user_id"
 
@@ -71,7 +73,7 @@ class VerificationHeld(Conflict):
 async def show_users(call: Call, query: UsersQuery) -> Page:
     """Show the users of the platform, by a part of their address; the newest without one."""
     standing, found = await opened_for_platform(
-        call, found_users.browse, search=query.search, after=position_of(query.after), limit=ROWS_SHOWN
+        call, users.browse, search=query.search, after=position_of(query.after), limit=ROWS_SHOWN
     )
     return console_page(
         call,
@@ -156,3 +158,80 @@ def shown_sign_in(one: SignIn) -> tuple[SignIn, tuple[str, str], list[str]]:
     is_success = one.outcome is SignInOutcome.SUCCESS
     risks = [RISKS[risk] for risk in dict.fromkeys(one.risk_factors) if risk in RISKS] if is_success else []
     return one, (kind, text), risks
+
+
+@routes.get(f"{USER}/sign-ins", refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user_sign_ins(call: Call, user_id: UUID) -> Page:
+    """Show the newest sign-ins of a user, with reasons."""
+    standing, (user, found) = await opened_for_platform(call, user_records.show_sign_ins, user_id)
+    return _tab(
+        call,
+        "sign_ins",
+        "/sign-ins",
+        standing,
+        user,
+        program=Program("sign_ins_list_platform_sign_ins", user_id),
+        sign_ins=[shown_sign_in(one) for one in found.sign_ins],
+        total=found.total,
+    )
+
+
+@routes.get(f"{USER}/sessions", refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user_sessions(call: Call, user_id: UUID, query: DoneQuery) -> Page:
+    """Show where a user is signed in, and from which devices."""
+    standing, (user, uses) = await opened_for_platform(call, user_records.show_uses, user_id)
+    return _tab(call, "sessions", "/sessions", standing, user, done=query.done, uses=uses)
+
+
+@routes.get(f"{USER}/ways", refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user_ways(call: Call, user_id: UUID, query: DoneQuery) -> Page:
+    """Show how a user signs in."""
+    standing, (user, ways) = await opened_for_platform(call, user_records.show_ways, user_id)
+    return _tab(call, "ways", "/ways", standing, user, done=query.done, ways=ways)
+
+
+@routes.get(f"{USER}/organizations", refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user_organizations(call: Call, user_id: UUID) -> Page:
+    """Show the organizations of a user, with roles."""
+    standing, (user, found) = await opened_for_platform(call, user_records.show_organizations, user_id)
+    return _tab(call, "organizations", "/organizations", standing, user, organizations=found)
+
+
+@routes.get(f"{USER}/mails", refuses=(UserUnknown,))
+@platform_support_in_console
+async def show_user_mails(call: Call, user_id: UUID) -> Page:
+    """Show the newest mails to the address of a user, with their states."""
+    standing, (user, found) = await opened_for_platform(call, user_records.show_mails, user_id)
+    return _tab(
+        call, "mails", "/mails", standing, user, mails=found.mails, total=found.total, kinds=KINDS, states=STATES
+    )
+
+
+def _tab(
+    call: Call,
+    name: str,
+    path: str,
+    standing: PlatformStanding,
+    user: RecordedAccount,
+    *,
+    program: Program | None = None,
+    done: str = "",
+    **values: Any,
+) -> Response:
+    page = f"{USERS}/{user.id}"
+    return console_page(
+        call,
+        f"platform/users_{name}.html",
+        standing,
+        program=program or Program("platform_users_show_user", user.id),
+        done=done,
+        user=user,
+        tabs=user_tabs(user.id),
+        page=page,
+        here=page + path,
+        **values,
+    )

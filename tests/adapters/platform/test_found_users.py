@@ -11,7 +11,8 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.letter_groups import groups_in
-from adapters.postgres.platform.found_users import (
+from adapters.postgres.platform.mails import browsed_page_of, count_of, count_undelivered_of
+from adapters.postgres.platform.users import (
     BEGINNING,
     CONTAINING,
     COUNT_BEGINNING,
@@ -20,7 +21,6 @@ from adapters.postgres.platform.found_users import (
     LISTED,
     NEWEST,
 )
-from adapters.postgres.platform.mails import browsed_page_of, count_of, count_undelivered_of
 from core.platform.mails import ListedMailState
 from tests.postgres import Databases
 

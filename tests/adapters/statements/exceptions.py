@@ -288,7 +288,7 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "audit.sign_in_log.OF_PERSON": _unbound(1, "login_events upstream_connections"),
         "mail.mail.PostgresMailOutbox.latest": _unbound(1, "mails"),
         "organizations.tiers.PostgresTiers.counted": _unbound(1, "organizations"),
-        "platform.found_users.LISTED": _unbound(1, "memberships"),
+        "platform.users.LISTED": _unbound(1, "memberships"),
         "platform.health_figures.BACKLOG": _unbound(1, "audit_entries mails siem_streams webhook_deliveries"),
         "platform.health_figures.COUNT": _unbound(1, "organizations saml_certificates"),
         "platform.doctor.CANDIDATES": _unbound(1, "organizations"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
-from core.platform.found_users import UserPosition, position_of
 from core.platform.user_records import RecordedSession
+from core.platform.users import UserPosition, position_of
 from core.positions import Position
 
 USER_ID = UUID("0191d3c1-0000-7000-8000-00000000000f")

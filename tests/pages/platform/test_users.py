@@ -140,10 +140,10 @@ class TestList:
         self, callers: Callers, support: Visitor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # So few rows stand for the thousands that are read one by one.
-        module = "adapters.postgres.platform.found_users"
+        module = "adapters.postgres.platform.users"
         monkeypatch.setattr(f"{module}._PROBED", 10)
         monkeypatch.setattr(f"{module}._COUNTED_ONE_BY_ONE", 20)
-        monkeypatch.setattr("core.platform.found_users.COUNTED_MAX", 14)
+        monkeypatch.setattr("core.platform.users.COUNTED_MAX", 14)
         add_many(callers, 30)
 
         assert "found" in (text := (await support.open(f"{USERS}?search=example.com")).text)
