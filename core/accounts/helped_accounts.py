@@ -11,7 +11,7 @@ A use case of support about an account begins with `open_record` or `lock`, whic
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.accounts import sign_in_failures
@@ -59,14 +59,11 @@ class Narrowing:
     id: UUID | None = None
     network: str | None = None
 
-
-class Narrowed(Protocol):
-    """The filter of a list."""
-
-    @property
-    def narrowing(self) -> Narrowing | None:
-        """What the list is narrowed to; None for a list of all people."""
-        ...
+    @classmethod
+    def of(cls, text: str, *, user_id: UUID | None = None) -> Narrowing | None:
+        """Return what a typed text and an id narrow a list to; None without both, for a list of all people."""
+        typed = text.strip().lower()
+        return cls(text=typed or None, id=user_id) if typed or user_id is not None else None
 
 
 def sees(caller: Caller, user: User) -> bool:
@@ -86,14 +83,13 @@ def open_record(uow: UnitOfWork, user_id: UUID, part: RecordPart) -> User:
 
 
 def open_list(
-    uow: UnitOfWork, narrowed_list: NarrowedList, wanted: Narrowed, *, organization_id: UUID | None = None
+    uow: UnitOfWork, narrowed_list: NarrowedList, narrowing: Narrowing | None, *, organization_id: UUID | None = None
 ) -> Caller:
     """Return the caller, a platform owner or support, who opens a list; record what support narrows it to.
 
     The log keeps a keyed hash in place of a text, which may be an address, and the organization of the list.
     """
     caller = authorize_support(uow)
-    narrowing = wanted.narrowing
     if narrowing is None or caller.acts_as_platform_owner:
         return caller
     record_narrowed(uow, narrowed_list, narrowing, organization_id=organization_id)

@@ -177,7 +177,7 @@ def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position
 
     A search of support that is narrowed to a person or a network is recorded.
     """
-    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_INS, asked)
+    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_INS, asked.narrowing)
     if asked.email is not None:
         user = uow.users.by_email(canonical_email(asked.email, uow.domain_names.to_ascii))
         if user is None or not helped_accounts.sees(caller, user):

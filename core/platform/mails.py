@@ -123,7 +123,7 @@ class OutboxPage:
 
 def list_page(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int) -> OutboxPage:
     """Return a page of mails, the newest first, as a platform owner or support."""
-    caller = helped_accounts.open_list(uow, NarrowedList.MAILS, wanted)
+    caller = helped_accounts.open_list(uow, NarrowedList.MAILS, wanted.narrowing)
     return find(uow, wanted, page=page, limit=limit, hides_owners=not caller.acts_as_platform_owner)
 
 
@@ -240,7 +240,7 @@ class FoundMails:
 
 def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, limit: int) -> FoundMails:
     """Return a part of the outbox, as a platform owner or support; waiting mails oldest first, others newest first."""
-    hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted).acts_as_platform_owner
+    hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted.narrowing).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
     found = uow.elsewhere.browsed_outbox.page(
         state=wanted.state,

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberSearch:
-    """The requested members, by a part of the address; an empty text finds all."""
-
-    text: str = ""
-
-    @property
-    def narrowing(self) -> Narrowing | None:
-        """The person to which the list is narrowed; None without a text."""
-        text = self.text.strip().lower()
-        return Narrowing(text=text) if text else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMembers:
     """The name of an organization, and a part of its members."""
 
@@ -50,9 +37,7 @@ def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Positi
 
     Searches of support are recorded.
     """
-    caller = helped_accounts.open_list(
-        uow, NarrowedList.MEMBERS, MemberSearch(text=search), organization_id=organization_id
-    )
+    caller = helped_accounts.open_list(uow, NarrowedList.MEMBERS, Narrowing.of(search), organization_id=organization_id)
     name = _name_of(uow, organization_id)
     without = () if caller.acts_as_platform_owner else uow.platform_owners.ids()
     part = part_of_email(search, uow.domain_names.to_ascii)

@@ -81,12 +81,6 @@ class OrganizationFilter:
     status: OrganizationStatus | None = None
     tier_id: UUID | None = None
 
-    @property
-    def narrowing(self) -> Narrowing | None:
-        """The person to which the list is narrowed, because a text may be an owner's address; None without a text."""
-        text = self.search.strip().lower()
-        return Narrowing(text=text) if text else None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
@@ -250,9 +244,12 @@ def shown_owner(owner: RecordOwner | None, *, sees_owners: bool) -> RecordOwner 
 
 def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Matches]:
     """Return the filter with its text in the form for comparison, and the organizations that are known to match."""
-    sees_owners = helped_accounts.open_list(uow, NarrowedList.ORGANIZATIONS, wanted).acts_as_platform_owner
+    # A text may be an owner's address.
+    caller = helped_accounts.open_list(uow, NarrowedList.ORGANIZATIONS, Narrowing.of(wanted.search))
     text = wanted.search.strip().lower()
-    matches = uow.organization_records.matches(text, hides_owners=not sees_owners) if text else Matches()
+    matches = (
+        uow.organization_records.matches(text, hides_owners=not caller.acts_as_platform_owner) if text else Matches()
+    )
     return replace(wanted, search=text), matches
 
 

@@ -60,25 +60,6 @@ class SearchHit:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedText:
-    """The typed text of a search; any text may name a person, or be a part of a name or an address."""
-
-    typed: str
-
-    @property
-    def narrowing(self) -> Narrowing | None:
-        """What the search is narrowed to; None without a text."""
-        text = self.typed.strip().lower()
-        if not text:
-            return None
-        with suppress(ValueError):
-            return Narrowing(id=UUID(text))
-        with suppress(ValueError):
-            return Narrowing(network=str(ip_network(text, strict=False)))
-        return Narrowing(text=text)
-
-
 def is_request_id(typed: str) -> bool:
     """Return whether a text is the id of a request."""
     return _REQUEST_ID.fullmatch(typed.strip().lower()) is not None
@@ -86,7 +67,7 @@ def is_request_id(typed: str) -> bool:
 
 def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
     """Return what a text names as a whole, else what it is a part of; nothing for an empty text."""
-    helped_accounts.open_list(uow, NarrowedList.SEARCH, AskedText(typed=typed))
+    helped_accounts.open_list(uow, NarrowedList.SEARCH, _narrowing_of(typed))
     text = typed.strip()
     if not text:
         return []
@@ -96,6 +77,16 @@ def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
 def find_while_typed(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
     """Return what `find` does, only to owners: searches of support are recorded, and half a word is no search."""
     return find(uow, typed) if authorize_support(uow).acts_as_platform_owner else []
+
+
+def _narrowing_of(typed: str) -> Narrowing | None:
+    """Return what a search is narrowed to; any text may name a person, or be a part of a name or an address."""
+    text = typed.strip().lower()
+    with suppress(ValueError):
+        return Narrowing(id=UUID(text))
+    with suppress(ValueError):
+        return Narrowing(network=str(ip_network(text, strict=False)))
+    return Narrowing.of(text)
 
 
 def _named(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:

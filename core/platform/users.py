@@ -52,26 +52,12 @@ class PlatformUser:
     organizations: list[PlatformUserOrganization]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserSearch:
-    """The wanted users: by a part of the address, an id, or both."""
-
-    text: str = ""
-    user_id: UUID | None = None
-
-    @property
-    def narrowing(self) -> Narrowing | None:
-        """The person to which the search is narrowed; None without anything."""
-        text = self.text.strip().lower()
-        return Narrowing(text=text or None, id=self.user_id) if text or self.user_id is not None else None
-
-
 def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: int) -> Sequence[PlatformUser]:
     """Find users by a part of their address, by their id, or by both.
 
     Users whose address begins with the part come first, in alphabetical order, then the newest of the others.
     """
-    wanted = UserSearch(text=email or "", user_id=user_id)
+    wanted = Narrowing.of(email or "", user_id=user_id)
     hides_owners = not helped_accounts.open_list(uow, NarrowedList.USERS, wanted).acts_as_platform_owner
     part = part_of_email(email or "", uow.domain_names.to_ascii)
     if user_id is not None:
@@ -153,7 +139,7 @@ def position_of(text: str) -> UserPosition:
 
 def browse(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
     """Find users by a part of their address, or by their whole id; without either, list the newest of all."""
-    caller = helped_accounts.open_list(uow, NarrowedList.USERS, UserSearch(text=search))
+    caller = helped_accounts.open_list(uow, NarrowedList.USERS, Narrowing.of(search))
     hides_owners = not caller.acts_as_platform_owner
     part = part_of_email(search, uow.domain_names.to_ascii)
     user_id = _id_of(part)

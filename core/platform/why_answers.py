@@ -78,7 +78,7 @@ def explain_to_platform(
     """
     authorize_support(uow)
     question = question.checked()
-    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question)
+    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question.narrowing)
     found = named(uow, question)
     is_hidden = found is not None and not helped_accounts.sees(caller, found)
     user = None if is_hidden else found
