@@ -5,7 +5,7 @@ that person, who could sign in with it.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, Final, Protocol
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 from uuid import UUID
 
@@ -53,7 +53,7 @@ _OF_SERVICE: Final = frozenset({Rule.SERVICE, Rule.SECURITY_PROFILE, Rule.SAML_A
 _NO_ID: Final = UUID(int=0)
 
 
-class WhyQuery(Query, kw_only=True):
+class QuestionQuery(Query, kw_only=True):
     """Whose sign-in fails, and which, and what was searched for to choose from."""
 
     email: Annotated[str, msgspec.Meta(description="The address of the user.", max_length=EMAIL_CHARACTERS_MAX)] = ""
@@ -64,13 +64,18 @@ class WhyQuery(Query, kw_only=True):
     customer: Annotated[
         str, msgspec.Meta(description="A customer of the service, by its id or slug.", max_length=SLUG_TYPED_MAX)
     ] = ""
+    find_service: Annotated[str, msgspec.Meta(description="A part of a service's name.", max_length=254)] = ""
+    find_customer: Annotated[str, msgspec.Meta(description="A part of a customer's name.", max_length=254)] = ""
+    way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
+
+
+class WhyQuery(QuestionQuery, kw_only=True):
+    """A question of an organization, which may concern a product that it uses."""
+
     product: Annotated[
         str, msgspec.Meta(description="The client id of a product that is used.", max_length=SLUG_TYPED_MAX)
     ] = ""
-    find_service: Annotated[str, msgspec.Meta(description="A part of a service's name.", max_length=254)] = ""
-    find_customer: Annotated[str, msgspec.Meta(description="A part of a customer's name.", max_length=254)] = ""
     find_product: Annotated[str, msgspec.Meta(description="A part of a product's name.", max_length=254)] = ""
-    way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
 
     @property
     def question(self) -> SignInQuestion:
@@ -162,17 +167,7 @@ async def show_why(call: Call, org_slug: str, query: WhyQuery) -> Page:
     )
 
 
-class Searches(Protocol):
-    """What both pages take of their addresses to choose from."""
-
-    find_email: str
-    service: str
-    find_service: str
-    customer: str
-    find_customer: str
-
-
-def pickers_of(found: QuestionChoices, query: Searches, named: str) -> dict[str, Picker | None]:
+def pickers_of(found: QuestionChoices, query: QuestionQuery, named: str) -> dict[str, Picker | None]:
     """Return the fields to choose from, by name; None is one that the reader types."""
     customers = found.customers
     customer = query.customer.strip()

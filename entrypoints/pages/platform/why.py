@@ -28,11 +28,11 @@ from entrypoints.pages.platform.sign_in_questions import (
     EXAMPLE,
     SLUG_TYPED_MAX,
     WAYS,
+    QuestionQuery,
     pickers_of,
     way_of,
 )
 from entrypoints.pages.platform.users import VerificationHeld
-from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.admission.browsers import SIGN_IN, ProtectedForm
 from entrypoints.web.serving.admission.credentials import platform_support_in_console
 from entrypoints.web.serving.answering.answers import see_other
@@ -49,8 +49,8 @@ _ACCOUNT: Final = marked("Account")
 _ORGANIZATIONS: Final = marked("Organizations")
 
 
-class PlatformWhyQuery(Query, kw_only=True):
-    """Whose sign-in fails, and which, and what was searched for to choose from."""
+class PlatformWhyQuery(QuestionQuery, kw_only=True):
+    """A question of the platform about any user and organization."""
 
     email: Annotated[
         str, msgspec.Meta(description="The address of the user, or their id.", max_length=EMAIL_CHARACTERS_MAX)
@@ -62,14 +62,7 @@ class PlatformWhyQuery(Query, kw_only=True):
     organization: Annotated[
         str, msgspec.Meta(description="The slug of an organization.", max_length=SLUG_TYPED_MAX)
     ] = ""
-    service: Annotated[str, msgspec.Meta(description="The slug of a service.", max_length=SLUG_TYPED_MAX)] = ""
-    customer: Annotated[
-        str, msgspec.Meta(description="A customer of the service, by its id or slug.", max_length=SLUG_TYPED_MAX)
-    ] = ""
     find_organization: Annotated[str, msgspec.Meta(description="A part of its name.", max_length=254)] = ""
-    find_service: Annotated[str, msgspec.Meta(description="A part of a service's name.", max_length=254)] = ""
-    find_customer: Annotated[str, msgspec.Meta(description="A part of a customer's name.", max_length=254)] = ""
-    way: Annotated[str, msgspec.Meta(description="The way to sign in; empty for all.", max_length=20)] = ""
     network: Annotated[
         str, msgspec.Meta(description="The network address of the user.", max_length=NETWORK_TYPED_MAX)
     ] = ""
