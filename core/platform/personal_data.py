@@ -13,7 +13,8 @@ from core.email_addresses import canonical_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import authorize_platform
-from core.platform.users import ORGANIZATIONS_SHOWN_MAX, PlatformUserOrganization
+from core.platform import user_records
+from core.platform.users import PlatformUserOrganization
 from core.privacy import anonymization
 from core.privacy import export as privacy_export
 from core.privacy.export import PersonalDataExport
@@ -42,14 +43,11 @@ def show(uow: UnitOfWork, user_id: UUID) -> PersonalDataOfUser:
         raise UserUnknown
     _, sessions = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=1)
     _, devices = uow.devices.of_user(user.id, at=uow.now, limit=1)
-    found = uow.platform_users.with_id(
-        user.id, email_part="", organizations_max=ORGANIZATIONS_SHOWN_MAX, hides_owners=False
-    )
     return PersonalDataOfUser(
         user_id=user.id,
         email=user.email,
         is_platform_owner=user.is_platform_owner,
-        organizations=[organization for one in found for organization in one.organizations],
+        organizations=user_records.organizations_of(uow, user),
         sessions=sessions,
         devices=devices,
     )

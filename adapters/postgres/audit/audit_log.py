@@ -188,7 +188,7 @@ class PostgresAuditLog(Aggregate):
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[AuditLogEntry]]:
         rows, total = self._page_of(
-            _columns,
+            dict[str, Any],
             _query(wanted),
             values(wanted)
             | {"organization_id": organization_id, "kind": wanted.kind, "limit": limit, "offset": offset},
@@ -262,10 +262,6 @@ def _query(wanted: AuditLogFilter) -> LiteralString:
     if wanted.target_type is not None:
         return PAGE_OF_TARGET_TYPE
     return PAGE
-
-
-def _columns(**columns: Any) -> dict[str, Any]:
-    return columns
 
 
 def _with_actor(row: dict[str, Any], user: tuple[str | None, bool | None]) -> dict[str, Any]:
