@@ -33,13 +33,12 @@ from core.mail.mail import MailTemplate
 from core.organizations.access import authorize_platform
 from core.platform import user_records
 from core.platform.user_records import UserRecord
-from core.secrets import Secret, hash_token
+from core.secrets import hash_token
 from core.sessions import browser_sessions, refresh
 from core.sessions.browser_sessions import BrowserCookie, BrowserSession
 from core.sessions.callers import Caller
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
-from core.sessions.token_additions import TokenSubject
 from core.sessions.tokens import TokenGrant, token_grant
 from core.sign_in import customer_choices, places
 from core.sign_in.customer_choices import AS_INDIVIDUAL, CustomerStanding, ForCustomer, NotOpen
@@ -102,16 +101,6 @@ class Impersonation:
         return self.grant.session_expires_at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Begun:
-    """A stored impersonation with its secrets, and the log entry about it."""
-
-    session: Session
-    subject: TokenSubject
-    refresh_token: Secret
-    entry_id: UUID
-
-
 def show_target(uow: UnitOfWork, user_id: UUID) -> UserRecord:
     """Return the record of a user that a platform owner may want to impersonate; raise `UserUnknown`."""
     authorize_platform(uow)
@@ -121,13 +110,7 @@ def show_target(uow: UnitOfWork, user_id: UUID) -> UserRecord:
 def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impersonation:
     """Start a session as another user, for an hour at most."""
     owner, reason = _authorized(uow, wanted)
-    user = _target(uow, user_id)
-    begun = _begin(uow, owner, user, wanted, reason)
-    return Impersonation(
-        grant=token_grant(begun.subject, begun.refresh_token, session_expires_at=begun.session.expires_at),
-        user=ImpersonatedUser(id=user.id, email=user.email),
-        audit_log_id=begun.entry_id,
-    )
+    return _begin(uow, owner, _target(uow, user_id), wanted, reason)
 
 
 def start_in_browser(
@@ -143,7 +126,7 @@ def start_in_browser(
     if user.email != seen_email:
         raise ImpersonatedUserChanged
     begun = _begin(uow, owner, user, wanted, reason, ends_earlier=True)
-    return browser_sessions.begin(uow, begun.session.id, stays_signed_in=own.stays_signed_in)
+    return browser_sessions.begin(uow, begun.grant.session_id, stays_signed_in=own.stays_signed_in)
 
 
 def stop(uow: UnitOfWork) -> None:
@@ -172,7 +155,7 @@ def _target(uow: UnitOfWork, user_id: UUID) -> User:
 
 def _begin(
     uow: UnitOfWork, owner: Caller, user: User, wanted: ImpersonationTarget, reason: str, *, ends_earlier: bool = False
-) -> _Begun:
+) -> Impersonation:
     place = _place(uow, user, wanted)
     service, customer = place.service, place.customer
     # Locked, so that the end of the owner's session finds this impersonation and ends it too.
@@ -214,7 +197,11 @@ def _begin(
         at=uow.now.strftime(_MINUTE),
         until=session.expires_at.strftime(_MINUTE),
     )
-    return _Begun(session=session, subject=subject, refresh_token=refresh_token, entry_id=entry_id)
+    return Impersonation(
+        grant=token_grant(subject, refresh_token, session_expires_at=session.expires_at),
+        user=ImpersonatedUser(id=user.id, email=user.email),
+        audit_log_id=entry_id,
+    )
 
 
 def _end_begun_in(uow: UnitOfWork, owner: Caller) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final
 
 from adapters.postgres.admissions import IS_SHOWN
 from adapters.postgres.transaction import Aggregate
 from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
 from core.platform.overview import FailingStream, FailingWebhook, GoneWebhook, PlatformSetup
-
-Row = TypeVar("Row")
 
 SETUP: Final = """
     SELECT EXISTS (SELECT FROM services) AS has_service,

@@ -12,6 +12,7 @@ from core.platform import members
 from core.platform.organizations import OrganizationUnknown
 from core.positions import position_of
 from entrypoints.web.serving.admission.credentials import platform_support
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
@@ -30,13 +31,9 @@ class OrganizationMembersQuery(msgspec.Struct, kw_only=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=PAGE_ITEMS_MAX)] = PAGE_ITEMS_DEFAULT
 
 
-class OrganizationMemberItem(msgspec.Struct, kw_only=True):
+class OrganizationMemberItem(Record, of=ListedMember, without=("id", "source", "role_source", "role_group")):
     """A member of an organization; null is what the organization is not told before the person has confirmed."""
 
-    user_id: UUID
-    email: str
-    name: str | None
-    role: str
     created_at: Annotated[datetime, msgspec.Meta(description="When the membership began.")]
     is_confirmed: Annotated[bool, msgspec.Meta(description="Whether the person has confirmed the membership.")]
     is_suspended: Annotated[bool, msgspec.Meta(description="Whether the directory has deactivated the membership.")]
@@ -74,11 +71,7 @@ async def list_organization_members(
         members.search, id, search=query.search, after=position_of(query.after), limit=query.limit
     )
     return OrganizationMemberList(
-        members=[_item(one) for one in found.members.found],
+        members=[OrganizationMemberItem.of(one) for one in found.members.found],
         total=found.members.total,
         next=str(found.members.next) if found.members.next is not None else None,
     )
-
-
-def _item(one: ListedMember) -> OrganizationMemberItem:
-    return OrganizationMemberItem(**{name: getattr(one, name) for name in OrganizationMemberItem.__struct_fields__})
