@@ -99,7 +99,9 @@ _DELETED_BY_PARTS: Final = PartialTable(
         Leftover.UNPROVED_ACCOUNTS: _Expired("users", "unproved_since"),
     }
 )
-_DELETE: Final = PartialTable({leftover: expired.deletion for leftover, expired in _DELETED.items()})
+_DELETE: Final[PartialTable[Leftover, LiteralString]] = PartialTable(
+    {leftover: expired.deletion for leftover, expired in _DELETED.items()}
+)
 _EXPIRED: Final = PartialTable(dict([*_DELETED.items(), *_DELETED_BY_PARTS.items()]))
 # A row represents its kind.
 OVERDUE: Final = b" UNION ALL ".join(
