@@ -6,20 +6,17 @@ from uuid import UUID
 import msgspec
 
 from core.customers import group_rules, setup_callers
-from core.customers.customers import CustomerUnknown
 from core.customers.group_rules import (
     CustomerGroupRule,
     CustomerRuleTwice,
     CustomerRuleUnknown,
     TooManyCustomerRules,
 )
-from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone, SetupAttempt
+from core.customers.setup_callers import CustomerPath, SetupAttempt
 from core.organizations.access import Operation
 from core.organizations.group_roles import SCIM
 from core.organizations.link_callers import Part
-from core.services.api_keys import Permission
-from core.services.services import ServiceUnknown
-from entrypoints.web.serving.admission.credentials import on_service, service_key
+from entrypoints.http.customers.setup_callers import for_vendor
 from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
@@ -71,149 +68,19 @@ class CustomerRuleList(msgspec.Struct, kw_only=True):
     total: int
 
 
-@routes.get(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/group-rules",
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed),
-)
-@on_service(Operation.CUSTOMER_SETUP_READ)
-async def list_customer_rules(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> CustomerRuleList:
+@for_vendor(routes.get, "/group-rules", Operation.CUSTOMER_SETUP_READ)
+async def list_customer_rules(call: Call, customer: CustomerPath) -> CustomerRuleList:
     """List the group rules of a customer, the oldest first."""
-    return await _list(call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug))
-
-
-@routes.get(
-    "/api/service/customers/:customer_id/group-rules",
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def list_customer_rules_by_key(call: Call, customer_id: UUID) -> CustomerRuleList:
-    """List the group rules of a customer, the oldest first."""
-    return await _list(call, CustomerPath(customer_id=customer_id))
-
-
-@routes.post(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/group-rules",
-    refuses=(
-        ServiceUnknown,
-        CustomerUnknown,
-        BeyondVendorSetup,
-        CustomerClosed,
-        CustomerRuleTwice,
-        TooManyCustomerRules,
-    ),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def create_customer_rule(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerRuleCreation
-) -> CustomerRuleRecord:
-    """Make a rule by which a group of a customer gives roles of the service."""
-    return await _create(
-        call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), body
-    )
-
-
-@routes.post(
-    "/api/service/customers/:customer_id/group-rules",
-    refuses=(
-        CustomerUnknown,
-        BeyondVendorSetup,
-        CustomerClosed,
-        MakerOfKeyGone,
-        CustomerRuleTwice,
-        TooManyCustomerRules,
-    ),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def create_customer_rule_by_key(call: Call, customer_id: UUID, body: CustomerRuleCreation) -> CustomerRuleRecord:
-    """Make a rule by which a group of a customer gives roles of the service."""
-    return await _create(call, CustomerPath(customer_id=customer_id), body)
-
-
-@routes.get(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/group-rules/:rule_id",
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed, CustomerRuleUnknown),
-)
-@on_service(Operation.CUSTOMER_SETUP_READ)
-async def show_customer_rule(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, rule_id: UUID
-) -> CustomerRuleRecord:
-    """Show a group rule of a customer."""
-    return await _show(
-        call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), rule_id
-    )
-
-
-@routes.get(
-    "/api/service/customers/:customer_id/group-rules/:rule_id",
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone, CustomerRuleUnknown),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def show_customer_rule_by_key(call: Call, customer_id: UUID, rule_id: UUID) -> CustomerRuleRecord:
-    """Show a group rule of a customer."""
-    return await _show(call, CustomerPath(customer_id=customer_id), rule_id)
-
-
-@routes.patch(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/group-rules/:rule_id",
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed, CustomerRuleUnknown),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def change_customer_rule(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, rule_id: UUID, body: CustomerRuleChange
-) -> CustomerRuleRecord:
-    """Change which roles a group of a customer gives."""
-    return await _change(
-        call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), rule_id, body
-    )
-
-
-@routes.patch(
-    "/api/service/customers/:customer_id/group-rules/:rule_id",
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone, CustomerRuleUnknown),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def change_customer_rule_by_key(
-    call: Call, customer_id: UUID, rule_id: UUID, body: CustomerRuleChange
-) -> CustomerRuleRecord:
-    """Change which roles a group of a customer gives."""
-    return await _change(call, CustomerPath(customer_id=customer_id), rule_id, body)
-
-
-@routes.delete(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/group-rules/:rule_id",
-    status=204,
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed, CustomerRuleUnknown),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def delete_customer_rule(call: Call, org_slug: str, service_slug: str, customer_id: UUID, rule_id: UUID) -> None:
-    """Delete a group rule of a customer, which gives its roles no longer."""
-    await _delete(call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), rule_id)
-
-
-@routes.delete(
-    "/api/service/customers/:customer_id/group-rules/:rule_id",
-    status=204,
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone, CustomerRuleUnknown),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def delete_customer_rule_by_key(call: Call, customer_id: UUID, rule_id: UUID) -> None:
-    """Delete a group rule of a customer, which gives its roles no longer."""
-    await _delete(call, CustomerPath(customer_id=customer_id), rule_id)
-
-
-async def _list(call: Call, path: CustomerPath) -> CustomerRuleList:
-    found = await call.read(setup_callers.read, path, Part.GROUPS, group_rules.list_all)
+    found = await call.read(setup_callers.read, customer, Part.GROUPS, group_rules.list_all)
     return CustomerRuleList(group_rules=[CustomerRuleRecord.shown(one) for one in found], total=len(found))
 
 
-async def _show(call: Call, path: CustomerPath, rule_id: UUID) -> CustomerRuleRecord:
-    return CustomerRuleRecord.shown(await call.read(setup_callers.read, path, Part.GROUPS, group_rules.show, rule_id))
-
-
-async def _create(call: Call, path: CustomerPath, body: CustomerRuleCreation) -> CustomerRuleRecord:
+@for_vendor(routes.post, "/group-rules", Operation.CUSTOMER_SETUP, refuses=(CustomerRuleTwice, TooManyCustomerRules))
+async def create_customer_rule(call: Call, customer: CustomerPath, body: CustomerRuleCreation) -> CustomerRuleRecord:
+    """Make a rule by which a group of a customer gives roles of the service."""
     made = await call.transact(
         setup_callers.change,
-        path,
+        customer,
         Part.GROUPS,
         group_rules.create,
         source=body.source,
@@ -223,12 +90,27 @@ async def _create(call: Call, path: CustomerPath, body: CustomerRuleCreation) ->
     return CustomerRuleRecord.shown(made)
 
 
-async def _change(call: Call, path: CustomerPath, rule_id: UUID, body: CustomerRuleChange) -> CustomerRuleRecord:
+@for_vendor(routes.get, "/group-rules/:rule_id", Operation.CUSTOMER_SETUP_READ, refuses=(CustomerRuleUnknown,))
+async def show_customer_rule(call: Call, customer: CustomerPath, rule_id: UUID) -> CustomerRuleRecord:
+    """Show a group rule of a customer."""
+    found = await call.read(setup_callers.read, customer, Part.GROUPS, group_rules.show, rule_id)
+    return CustomerRuleRecord.shown(found)
+
+
+@for_vendor(routes.patch, "/group-rules/:rule_id", Operation.CUSTOMER_SETUP, refuses=(CustomerRuleUnknown,))
+async def change_customer_rule(
+    call: Call, customer: CustomerPath, rule_id: UUID, body: CustomerRuleChange
+) -> CustomerRuleRecord:
+    """Change which roles a group of a customer gives."""
     changed = await call.transact(
-        setup_callers.change, path, Part.GROUPS, group_rules.change, rule_id, service_roles=body.service_roles
+        setup_callers.change, customer, Part.GROUPS, group_rules.change, rule_id, service_roles=body.service_roles
     )
     return CustomerRuleRecord.shown(changed)
 
 
-async def _delete(call: Call, path: CustomerPath, rule_id: UUID) -> None:
-    await call.transact(setup_callers.change, path, Part.GROUPS, group_rules.delete, rule_id)
+@for_vendor(
+    routes.delete, "/group-rules/:rule_id", Operation.CUSTOMER_SETUP, status=204, refuses=(CustomerRuleUnknown,)
+)
+async def delete_customer_rule(call: Call, customer: CustomerPath, rule_id: UUID) -> None:
+    """Delete a group rule of a customer, which gives its roles no longer."""
+    await call.transact(setup_callers.change, customer, Part.GROUPS, group_rules.delete, rule_id)

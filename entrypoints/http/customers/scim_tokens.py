@@ -7,16 +7,13 @@ from uuid import UUID
 import msgspec
 
 from core.customers import scim_tokens
-from core.customers.customers import CustomerUnknown
 from core.customers.scim_tokens import CustomerScimToken
-from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone
+from core.customers.setup_callers import CustomerPath
 from core.organizations.access import Operation
 from core.scim.tokens import ScimTokenUnknown, TooManyTokens
-from core.services.api_keys import Permission
-from core.services.services import ServiceUnknown
+from entrypoints.http.customers.setup_callers import for_vendor
 from entrypoints.http.scim.tokens import TokenName
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.admission.credentials import on_service, service_key
 from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
@@ -48,85 +45,23 @@ class CustomerTokenList(msgspec.Struct, kw_only=True):
     total: int
 
 
-@routes.get(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/scim-tokens",
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed),
-)
-@on_service(Operation.CUSTOMER_SETUP_READ)
-async def list_customer_tokens(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> CustomerTokenList:
+@for_vendor(routes.get, "/scim-tokens", Operation.CUSTOMER_SETUP_READ)
+async def list_customer_tokens(call: Call, customer: CustomerPath) -> CustomerTokenList:
     """List the SCIM tokens of a customer, the newest first, also those that have expired."""
-    return await _list(call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug))
-
-
-@routes.get(
-    "/api/service/customers/:customer_id/scim-tokens",
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def list_customer_tokens_by_key(call: Call, customer_id: UUID) -> CustomerTokenList:
-    """List the SCIM tokens of a customer, the newest first, also those that have expired."""
-    return await _list(call, CustomerPath(customer_id=customer_id))
-
-
-@routes.post(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/scim-tokens",
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed, TooManyTokens),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def create_customer_token(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerTokenCreation
-) -> CreatedCustomerToken:
-    """Make a SCIM token for a customer. Store its secret: it cannot be shown again."""
-    return await _create(
-        call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), body
-    )
-
-
-@routes.post(
-    "/api/service/customers/:customer_id/scim-tokens",
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone, TooManyTokens),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def create_customer_token_by_key(
-    call: Call, customer_id: UUID, body: CustomerTokenCreation
-) -> CreatedCustomerToken:
-    """Make a SCIM token for a customer. Store its secret: it cannot be shown again."""
-    return await _create(call, CustomerPath(customer_id=customer_id), body)
-
-
-@routes.delete(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/scim-tokens/:token_id",
-    status=204,
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed, ScimTokenUnknown),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def revoke_customer_token(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, token_id: UUID
-) -> None:
-    """Revoke a SCIM token of a customer. It loses access at once."""
-    await _revoke(call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), token_id)
-
-
-@routes.delete(
-    "/api/service/customers/:customer_id/scim-tokens/:token_id",
-    status=204,
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone, ScimTokenUnknown),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def revoke_customer_token_by_key(call: Call, customer_id: UUID, token_id: UUID) -> None:
-    """Revoke a SCIM token of a customer. It loses access at once."""
-    await _revoke(call, CustomerPath(customer_id=customer_id), token_id)
-
-
-async def _list(call: Call, path: CustomerPath) -> CustomerTokenList:
-    found = list(await call.read(scim_tokens.list_all, path))
+    found = list(await call.read(scim_tokens.list_all, customer))
     return CustomerTokenList(tokens=found, total=len(found))
 
 
-async def _create(call: Call, path: CustomerPath, body: CustomerTokenCreation) -> CreatedCustomerToken:
-    token, secret = await call.transact(scim_tokens.create, path, name=body.name, expires_at=body.expires_at)
+@for_vendor(routes.post, "/scim-tokens", Operation.CUSTOMER_SETUP, refuses=(TooManyTokens,))
+async def create_customer_token(
+    call: Call, customer: CustomerPath, body: CustomerTokenCreation
+) -> CreatedCustomerToken:
+    """Make a SCIM token for a customer. Store its secret: it cannot be shown again."""
+    token, secret = await call.transact(scim_tokens.create, customer, name=body.name, expires_at=body.expires_at)
     return CreatedCustomerToken.of(token, token=secret.reveal())
 
 
-async def _revoke(call: Call, path: CustomerPath, token_id: UUID) -> None:
-    await call.transact(scim_tokens.revoke, path, token_id)
+@for_vendor(routes.delete, "/scim-tokens/:token_id", Operation.CUSTOMER_SETUP, status=204, refuses=(ScimTokenUnknown,))
+async def revoke_customer_token(call: Call, customer: CustomerPath, token_id: UUID) -> None:
+    """Revoke a SCIM token of a customer. It loses access at once."""
+    await call.transact(scim_tokens.revoke, customer, token_id)

@@ -7,8 +7,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import setup_links
-from core.customers.customers import CustomerUnknown
-from core.customers.setup_callers import BeyondVendorSetup, CustomerClosed, CustomerPath, MakerOfKeyGone
+from core.customers.setup_callers import CustomerPath
 from core.customers.setup_links import (
     MINUTES_BY_DEFAULT,
     MINUTES_MAX,
@@ -19,10 +18,8 @@ from core.customers.setup_links import (
 )
 from core.organizations.access import Operation
 from core.organizations.setup_links import SetupLinkUnknown, TooManySetupLinks
-from core.services.api_keys import Permission
-from core.services.services import ServiceUnknown
+from entrypoints.http.customers.setup_callers import for_vendor
 from entrypoints.web.input.hidden import SecretBody
-from entrypoints.web.serving.admission.credentials import on_service, service_key
 from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
@@ -86,109 +83,31 @@ class CustomerLinkList(msgspec.Struct, kw_only=True):
     total: int
 
 
-@routes.get(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/setup-links",
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed),
-)
-@on_service(Operation.CUSTOMER_SETUP_READ)
-async def list_customer_links(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> CustomerLinkList:
+@for_vendor(routes.get, "/setup-links", Operation.CUSTOMER_SETUP_READ)
+async def list_customer_links(call: Call, customer: CustomerPath) -> CustomerLinkList:
     """List the valid setup links of a customer, the newest first."""
-    return await _list(call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug))
-
-
-@routes.get(
-    "/api/service/customers/:customer_id/setup-links",
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def list_customer_links_by_key(call: Call, customer_id: UUID) -> CustomerLinkList:
-    """List the valid setup links of a customer, the newest first."""
-    return await _list(call, CustomerPath(customer_id=customer_id))
-
-
-@routes.post(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/setup-links",
-    refuses=(
-        ServiceUnknown,
-        CustomerUnknown,
-        BeyondVendorSetup,
-        CustomerClosed,
-        TooManySetupLinks,
-        TooManyCustomerLinks,
-    ),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def create_customer_link(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, body: CustomerLinkCreation
-) -> CreatedCustomerLink:
-    """Make a setup link for a customer. Keep its address: it is shown only once.
-
-    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may no
-    longer manage the service. Your customers can have 1,000 valid links together, and one of them 20.
-    """
-    return await _create(
-        call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), body
-    )
-
-
-@routes.post(
-    "/api/service/customers/:customer_id/setup-links",
-    refuses=(
-        CustomerUnknown,
-        BeyondVendorSetup,
-        CustomerClosed,
-        MakerOfKeyGone,
-        TooManySetupLinks,
-        TooManyCustomerLinks,
-    ),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def create_customer_link_by_key(call: Call, customer_id: UUID, body: CustomerLinkCreation) -> CreatedCustomerLink:
-    """Make a setup link for a customer. Keep its address: it is shown only once.
-
-    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may no
-    longer manage the service. Your customers can have 1,000 valid links together, and one of them 20.
-    """
-    return await _create(call, CustomerPath(customer_id=customer_id), body)
-
-
-@routes.delete(
-    "/api/organizations/:org_slug/services/:service_slug/customers/:customer_id/setup-links/:link_id",
-    status=204,
-    refuses=(ServiceUnknown, CustomerUnknown, BeyondVendorSetup, CustomerClosed, SetupLinkUnknown),
-)
-@on_service(Operation.CUSTOMER_SETUP)
-async def revoke_customer_link(call: Call, org_slug: str, service_slug: str, customer_id: UUID, link_id: UUID) -> None:
-    """Revoke a setup link of a customer, which ends what was begun with it at once."""
-    await _revoke(call, CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug), link_id)
-
-
-@routes.delete(
-    "/api/service/customers/:customer_id/setup-links/:link_id",
-    status=204,
-    refuses=(CustomerUnknown, BeyondVendorSetup, CustomerClosed, MakerOfKeyGone, SetupLinkUnknown),
-)
-@service_key(Permission.SETUP_CUSTOMERS)
-async def revoke_customer_link_by_key(call: Call, customer_id: UUID, link_id: UUID) -> None:
-    """Revoke a setup link of a customer, which ends what was begun with it at once."""
-    await _revoke(call, CustomerPath(customer_id=customer_id), link_id)
-
-
-def _opened(link: CustomerSetupLink) -> CustomerLinkAttempt | None:
-    return CustomerLinkAttempt(at=link.last_used_at, succeeded=True) if link.last_used_at is not None else None
-
-
-async def _list(call: Call, path: CustomerPath) -> CustomerLinkList:
-    found = await call.read(setup_links.list_all, path)
+    found = await call.read(setup_links.list_all, customer)
     return CustomerLinkList(setup_links=[CustomerLinkRecord.shown(one) for one in found], total=len(found))
 
 
-async def _create(call: Call, path: CustomerPath, body: CustomerLinkCreation) -> CreatedCustomerLink:
+@for_vendor(routes.post, "/setup-links", Operation.CUSTOMER_SETUP, refuses=(TooManySetupLinks, TooManyCustomerLinks))
+async def create_customer_link(call: Call, customer: CustomerPath, body: CustomerLinkCreation) -> CreatedCustomerLink:
+    """Make a setup link for a customer. Keep its address: it is shown only once.
+
+    It ends with the customer, with the key of the service that made it, and as soon as the member who made it may no
+    longer manage the service. Your customers can have 1,000 valid links together, and one of them 20.
+    """
     new = NewSetupLink(parts=body.parts, minutes=body.expires_in_minutes, return_url=body.return_url, actor=body.actor)
-    link, secret = await call.transact(setup_links.create, path, new)
+    link, secret = await call.transact(setup_links.create, customer, new)
     base_url = call.installation.settings.base_url
     return CreatedCustomerLink.of(link, url=f"{base_url}/app/setup/{secret.reveal()}")
 
 
-async def _revoke(call: Call, path: CustomerPath, link_id: UUID) -> None:
-    await call.transact(setup_links.revoke, path, link_id)
+@for_vendor(routes.delete, "/setup-links/:link_id", Operation.CUSTOMER_SETUP, status=204, refuses=(SetupLinkUnknown,))
+async def revoke_customer_link(call: Call, customer: CustomerPath, link_id: UUID) -> None:
+    """Revoke a setup link of a customer, which ends what was begun with it at once."""
+    await call.transact(setup_links.revoke, customer, link_id)
+
+
+def _opened(link: CustomerSetupLink) -> CustomerLinkAttempt | None:
+    return CustomerLinkAttempt(at=link.last_used_at, succeeded=True) if link.last_used_at is not None else None
