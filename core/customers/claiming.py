@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.customers import customers, relations
-from core.customers.customers import ServiceCustomer, Vendor
+from core.customers.customers import ServiceCustomer, Vendor, VendorPath
 from core.customers.relations import CustomerSide, Relation
 from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
@@ -27,6 +27,7 @@ from core.organizations.access import Operation
 from core.organizations.management import AddressNotVerified, SlugTaken
 from core.organizations.organizations import OWNER, Membership, checked_name
 from core.secrets import hash_token
+from core.services.api_keys import Permission
 from core.sessions import callers
 from core.sessions.callers import Caller
 from core.sessions.limits import Act
@@ -122,17 +123,12 @@ class Claimable:
     claimed_slug: str | None
 
 
-def name_owner(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, *, email: str) -> ServiceCustomer:
-    """Mail the link of a customer to its future owner as a member does, as `name_owner_by` says."""
-    vendor = customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OWNER_NAME)
-    return name_owner_by(uow, vendor, customer_id, email=email)
-
-
-def name_owner_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, *, email: str) -> ServiceCustomer:
+def name_owner(uow: UnitOfWork, of: VendorPath, customer_id: UUID, *, email: str) -> ServiceCustomer:
     """Mail a link that makes its reader the owner of a customer's organization; it replaces an open one.
 
     Raise `CustomerUnknown`, `NotUnclaimed`, `OutsideMailDomain`, and `RateLimitExceeded` after too many mails.
     """
+    vendor = customers.authorize_vendor(uow, of, Operation.CUSTOMER_OWNER_NAME, Permission.SETUP_CUSTOMERS)
     address = checked_address(uow, email, "email")
     customer = _lock_unclaimed(uow, vendor, customer_id)
     send_link(uow, vendor, customer, address)

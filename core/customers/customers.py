@@ -3,7 +3,7 @@
 What the customer does, such as accepting an offer, is in `products.py`. Each side sees its half (ops/decisions/0069):
 the vendor never learns the id of the organization, nor whether there is one under the slug to which it offers a
 service. Making an organization for a customer is in `made_customers.py`. Members of the vendor do all of it, and so
-does its program with a key of the service (`core/service_api/customers.py`).
+does its program with a key of the service, by the same rules and limits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from core.metadata import MetadataPatch
 from core.organizations.access import Operation
 from core.organizations.organizations import RESTORABLE_FOR, Organization
 from core.positions import Position
-from core.services import access
+from core.services import access, api_keys
+from core.services.api_keys import Permission
 from core.services.services import Service
 from core.sessions.callers import Caller
 from core.sessions.limits import Act
@@ -148,6 +149,18 @@ class CustomersPage:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class VendorPath:
+    """A service as a request names it: a member names organization and service, a key of the service neither."""
+
+    org_slug: str | None = None
+    service_slug: str | None = None
+
+
+# The service of the key that calls.
+OF_KEY: Final = VendorPath()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
     """The vendor in a use case that changes customers: its organization, which is locked, and the service.
@@ -165,20 +178,13 @@ class Vendor:
             self.caller.require(Act.LASTING)
 
 
-def offer(
-    uow: UnitOfWork, slug: str, service_slug: str, *, organization: str, external_id: str | None
-) -> ServiceCustomer:
-    """Offer a service as a member does, as `offer_by` says."""
-    vendor = authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OFFER)
-    return offer_by(uow, vendor, organization=organization, external_id=external_id)
-
-
-def offer_by(uow: UnitOfWork, vendor: Vendor, *, organization: str, external_id: str | None) -> ServiceCustomer:
+def offer(uow: UnitOfWork, of: VendorPath, *, organization: str, external_id: str | None) -> ServiceCustomer:
     """Offer a service to the organization with a slug; the result is the same whether there is one.
 
     Raise `NotForCustomers`, `AlreadyCustomer`, `AlreadyOffered`, `ExternalIdTaken`, and `RateLimitExceeded` after too
     many offers.
     """
+    vendor = authorize_vendor(uow, of, Operation.CUSTOMER_OFFER)
     service = vendor.service
     _, typed = all_valid(
         lambda: require_external_id(external_id),
@@ -214,25 +220,19 @@ def offer_by(uow: UnitOfWork, vendor: Vendor, *, organization: str, external_id:
     return customer
 
 
-def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, search: str, limit: int, offset: int) -> CustomersPage:
-    """List the customers and open offers of a service to a member, as `list_of` says."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
-    return list_of(uow, service, search=search, limit=limit, offset=offset)
-
-
-def list_of(uow: UnitOfWork, service: Service, *, search: str, limit: int, offset: int) -> CustomersPage:
-    """Return customers and open offers of a service, the newest first.
+def list_page(uow: UnitOfWork, of: VendorPath, *, search: str, limit: int, offset: int) -> CustomersPage:
+    """List customers and open offers of a service, the newest first.
 
     `search` finds customers and offers by a part of the slug or the external id, and customers by a part of the name.
     """
+    service = authorize_reader(uow, of, Operation.CUSTOMERS_READ)
     part = search.strip().lower()
     return uow.elsewhere.service_customers.page(service, part=part, at=uow.now, limit=limit, offset=offset)
 
 
-def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> ServiceCustomer:
+def show(uow: UnitOfWork, of: VendorPath, customer_id: UUID) -> ServiceCustomer:
     """Return a customer or open offer; raise `CustomerUnknown` when the service has none with that id."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
-    return find(uow, service, customer_id)
+    return find(uow, authorize_reader(uow, of, Operation.CUSTOMERS_READ), customer_id)
 
 
 def find(uow: UnitOfWork, service: Service, customer_id: UUID) -> ServiceCustomer:
@@ -243,18 +243,12 @@ def find(uow: UnitOfWork, service: Service, customer_id: UUID) -> ServiceCustome
     return customer
 
 
-def change(
-    uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, changes: Mapping[str, Any]
-) -> ServiceCustomer:
-    """Change a customer or offer as a member does, as `change_by` says."""
-    return change_by(uow, authorize_vendor(uow, slug, service_slug, Operation.CUSTOMERS_CHANGE), customer_id, changes)
-
-
-def change_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, changes: Mapping[str, Any]) -> ServiceCustomer:
+def change(uow: UnitOfWork, of: VendorPath, customer_id: UUID, changes: Mapping[str, Any]) -> ServiceCustomer:
     """Change the external id and the metadata of a customer or offer, and set or lift the vendor's pause of a customer.
 
     Raise `CustomerUnknown`, `ExternalIdTaken`, and `BadRequest` for the pause of an offer.
     """
+    vendor = authorize_vendor(uow, of, Operation.CUSTOMERS_CHANGE)
     noted = MetadataPatch(names=changes["metadata"]) if "metadata" in changes else MetadataPatch(names={})
     all_valid(
         lambda: require_external_id(changes.get("external_id")),
@@ -277,16 +271,12 @@ def change_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID, changes: Mappi
     return find(uow, vendor.service, customer_id)
 
 
-def end(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> None:
-    """Withdraw an offer, or end a customer, as a member does."""
-    end_by(uow, authorize_vendor(uow, slug, service_slug, Operation.CUSTOMERS_CHANGE), customer_id)
-
-
-def end_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> None:
+def end(uow: UnitOfWork, of: VendorPath, customer_id: UUID) -> None:
     """Withdraw an offer, or end the use of the service by a customer; a later beginning is another record.
 
     A customer that no person owns can be restored for a while (`restoration.py`).
     """
+    vendor = authorize_vendor(uow, of, Operation.CUSTOMERS_CHANGE)
     service = vendor.service
     customer = find(uow, service, customer_id)
     if customer.organization_id is not None:
@@ -301,9 +291,24 @@ def end_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> None:
     relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, customer), RelationChange.ENDED)
 
 
-def authorize_vendor(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> Vendor:
-    """Authorize a member of the vendor for a change, and lock its organization."""
-    authorized = access.authorize_and_lock(uow, slug, service_slug, operation)
+def authorize_reader(uow: UnitOfWork, of: VendorPath, operation: Operation) -> Service:
+    """Authorize a member of the vendor, or the program of the service, to read customers; return the service."""
+    if of.org_slug is None or of.service_slug is None:
+        return api_keys.service_of(uow, api_keys.authorize(uow, Permission.READ_CUSTOMERS))
+    return access.authorize(uow, of.org_slug, of.service_slug, operation).service
+
+
+def authorize_vendor(
+    uow: UnitOfWork, of: VendorPath, operation: Operation, permission: Permission = Permission.WRITE_CUSTOMERS
+) -> Vendor:
+    """Authorize a member of the vendor, or the program of the service, for a change, and lock the organization."""
+    if of.org_slug is None or of.service_slug is None:
+        # Locked before the use of the key is recorded, because deleting the service locks the organization first.
+        organization = uow.organizations.lock(uow.service_caller.organization_id)
+        service = api_keys.service_of(uow, api_keys.authorize(uow, permission))
+        assert organization is not None, "a service has no organization"
+        return Vendor(organization=organization, service=service, caller=None)
+    authorized = access.authorize_and_lock(uow, of.org_slug, of.service_slug, operation)
     return Vendor(organization=authorized.organization, service=authorized.service, caller=authorized.caller)
 
 

@@ -21,7 +21,7 @@ from core.customers.customers import (
     MadeCustomer,
     NotForCustomers,
     ServiceCustomer,
-    Vendor,
+    VendorPath,
 )
 from core.customers.relations import RelationChange
 from core.errors import RateLimitExceeded, all_valid
@@ -44,22 +44,7 @@ RETRY_UNCLAIMED_SECONDS: Final = 3_600
 
 def create(
     uow: UnitOfWork,
-    slug: str,
-    service_slug: str,
-    *,
-    name: str,
-    external_id: str | None,
-    owner_email: str | None = None,
-    is_welcome: bool,
-) -> ServiceCustomer:
-    """Make a customer as a member does, as `create_by` says."""
-    vendor = customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OFFER)
-    return create_by(uow, vendor, name=name, external_id=external_id, owner_email=owner_email, is_welcome=is_welcome)
-
-
-def create_by(
-    uow: UnitOfWork,
-    vendor: Vendor,
+    of: VendorPath,
     *,
     name: str,
     external_id: str | None,
@@ -71,6 +56,7 @@ def create_by(
     The link that makes its reader the owner is mailed to `owner_email`, if it is given. Raise `NotForCustomers`,
     `ExternalIdTaken`, and `RateLimitExceeded` after too many within an hour, and with too many unclaimed ones.
     """
+    vendor = customers.authorize_vendor(uow, of, Operation.CUSTOMER_OFFER)
     service = vendor.service
     name, _, address = all_valid(
         lambda: checked_name(name),
@@ -153,17 +139,13 @@ def show_ended(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID)
     return ended
 
 
-def restore(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> ServiceCustomer:
-    """Restore a customer as a member does, as `restore_by` says."""
-    return restore_by(uow, customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_OFFER), customer_id)
-
-
-def restore_by(uow: UnitOfWork, vendor: Vendor, customer_id: UUID) -> ServiceCustomer:
+def restore(uow: UnitOfWork, of: VendorPath, customer_id: UUID) -> ServiceCustomer:
     """Restore a customer that has ended, and its organization, which no person owns.
 
     Raise `CustomerUnknown` for one that cannot be restored, `ExternalIdTaken` where another customer has its external
     id, and `NotForCustomers`.
     """
+    vendor = customers.authorize_vendor(uow, of, Operation.CUSTOMER_OFFER)
     service = vendor.service
     ended = uow.ended_customers.lock(service, customer_id, at=uow.now)
     if ended is None:

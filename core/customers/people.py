@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.customers import customers
-from core.customers.customers import ServiceCustomer, Vendor
+from core.customers.customers import ServiceCustomer, Vendor, VendorPath
 from core.email_addresses import part_of_email
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
@@ -95,13 +95,6 @@ class PeopleSought:
     offset: int
 
 
-def list_of(uow: UnitOfWork, service: Service, customer_id: UUID, sought: PeopleSought) -> CustomerPeoplePage:
-    """Return people of a customer, by their ids; raise `CustomerUnknown`, and `BadRequest` for an unknown role."""
-    if sought.role is not None:
-        _require_roles(service, [sought.role], field="role")
-    return of_customer(uow, service, customers.find(uow, service, customer_id), sought)
-
-
 def of_customer(
     uow: UnitOfWork, service: Service, customer: ServiceCustomer, sought: PeopleSought
 ) -> CustomerPeoplePage:
@@ -114,7 +107,7 @@ def of_customer(
 
 def set_roles(
     uow: UnitOfWork,
-    vendor: Vendor,
+    of: VendorPath,
     customer_id: UUID,
     user_id: UUID,
     roles: Sequence[str],
@@ -127,10 +120,11 @@ def set_roles(
     `CustomerUnknown`, `CustomerPersonUnknown`, `BadRequest` for roles that the service does not have, and
     `OwnRolesChanged` when the present roles are not `seen`, where the caller names them.
     """
+    vendor = customers.authorize_vendor(uow, of, Operation.CUSTOMER_PEOPLE_CHANGE)
     # Locked, so that no role is deleted meanwhile; a later role of the same name must not inherit this.
     uow.services.lock(vendor.service)
     wanted = sorted(set(roles))
-    _require_roles(vendor.service, wanted, field="roles")
+    require_roles(vendor.service, wanted, field="roles")
     customer = customers.find(uow, vendor.service, customer_id)
     before = uow.customer_people.lock(vendor.service, customer, user_id) if customer.is_accepted else None
     if before is None:
@@ -171,7 +165,8 @@ def _seen(vendor: Vendor, customer: ServiceCustomer, person: CustomerPerson) -> 
     }
 
 
-def _require_roles(service: Service, names: Sequence[str], *, field: str) -> None:
+def require_roles(service: Service, names: Sequence[str], *, field: str) -> None:
+    """Raise `BadRequest` for the name of a role that the service does not have."""
     missing = set(names) - {role.name for role in service.roles}
     if missing:
         raise BadRequest.of_field(field, Wording("The service has no role %(role)s.", role=min(missing)))
@@ -245,24 +240,6 @@ def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, user_
     if person is None:
         raise CustomerPersonUnknown
     return PersonOfCustomer(customer=customer, person=person)
-
-
-def set_shown_roles(
-    uow: UnitOfWork,
-    slug: str,
-    service_slug: str,
-    customer_id: UUID,
-    user_id: UUID,
-    roles: Sequence[str],
-    *,
-    seen: Sequence[str],
-) -> CustomerPerson:
-    """Give a person who has signed in for a customer these roles, as `people.set_roles` says.
-
-    Raise `OwnRolesChanged` when the roles are no longer the ones that the caller has seen.
-    """
-    vendor = customers.authorize_vendor(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_CHANGE)
-    return set_roles(uow, vendor, customer_id, user_id, roles, seen=seen)
 
 
 def _sought(service: Service, wanted: PeopleFilter, after: Position | None, limit: int) -> PeopleSought:

@@ -22,7 +22,7 @@ from uuid import UUID
 
 from core.customers import customers
 from core.customers.claiming import SetupPart
-from core.customers.customers import ServiceCustomer
+from core.customers.customers import ServiceCustomer, VendorPath
 from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
@@ -38,7 +38,7 @@ from core.organizations.organizations import (
     OrganizationStatus,
 )
 from core.services import access, api_keys
-from core.services.api_keys import ApiKeyInvalid, Permission
+from core.services.api_keys import Permission
 from core.services.services import Service
 from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.limits import CallerLimits
@@ -91,12 +91,10 @@ class MakerOfKeyGone(Forbidden):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerPath:
-    """A customer as a request names it: a member names organization and service, a key of the service neither."""
+class CustomerPath(VendorPath):
+    """A customer as a request names it."""
 
     customer_id: UUID
-    org_slug: str | None = None
-    service_slug: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,10 +304,7 @@ def _program(uow: UnitOfWork, *, is_change: bool) -> SetupVendor:
     find = uow.organizations.lock if is_change else uow.organizations.by_id
     organization = find(key.organization_id)
     caller = api_keys.authorize(uow, Permission.SETUP_CUSTOMERS)
-    service = uow.services.by_id(caller.organization_id, caller.service_id)
-    if service is None:
-        # The organization was deleted at this moment, and its keys with it.
-        raise ApiKeyInvalid
+    service = api_keys.service_of(uow, caller)
     assert organization is not None, "a service has no organization"
     made_by = uow.users.by_id(caller.made_by) if caller.made_by is not None else None
     if made_by is None:

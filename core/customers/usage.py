@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.customers import customers
+from core.customers.customers import VendorPath
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
-from core.services import access
-from core.services.services import Service
 from core.sessions.customer_contexts import month_of
 
 if TYPE_CHECKING:
@@ -44,25 +43,15 @@ class ServiceUsage:
     active_people: int
 
 
-def of_customer(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, *, month: str) -> int:
+def of_customer(uow: UnitOfWork, of: VendorPath, customer_id: UUID, *, month: str) -> int:
     """Return how many people have used a service for a customer in a month; raise `CustomerUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
-    return of_customer_of(uow, service, customer_id, month=month)
-
-
-def of_customer_of(uow: UnitOfWork, service: Service, customer_id: UUID, *, month: str) -> int:
-    """Return what `of_customer` does, for a service whose caller is authorized."""
-    begin = _checked_month(uow, month)
+    service = customers.authorize_reader(uow, of, Operation.CUSTOMERS_READ)
+    begin = checked_month(uow, month)
     customer = customers.find(uow, service, customer_id)
     return uow.customer_usage.of_customer(service, customer.id, begin)
 
 
-def of_service(uow: UnitOfWork, service: Service, *, month: str) -> ServiceUsage:
-    """Return how many people have used a service for its customers in a month; its caller is authorized."""
-    return uow.customer_usage.of_service(service, _checked_month(uow, month), limit=CUSTOMERS_MAX)
-
-
-def _checked_month(uow: UnitOfWork, text: str) -> date:
+def checked_month(uow: UnitOfWork, text: str) -> date:
     """Return the first day of a month that is written as `2026-11`, and that has begun; raise `BadRequest`."""
     found = _MONTH.fullmatch(text)
     if found is None:

@@ -15,7 +15,7 @@ from core.billing.provider import BillingMode
 from core.errors import NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.service_api import info, subscriptions
+from core.service_api import subscriptions
 from core.service_api.subscriptions import SubscriptionExists
 from core.services import api_keys, user_metadata
 from core.services.api_keys import Permission, ServiceCaller
@@ -53,7 +53,7 @@ def start(
     current = uow.subscriptions.current(caller.organization_id, caller.service_id, user_id)
     if current is not None and current.is_live:
         raise SubscriptionExists
-    service = info.find_service(uow, caller)
+    service = api_keys.service_of(uow, caller)
     begun = checkout.begin(
         uow, plan, plan.billing_price_id, user_id, success_url=success_url, cancel_url=cancel_url, mode=mode
     )

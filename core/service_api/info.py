@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import Forbidden
 from core.services import api_keys, management
-from core.services.api_keys import ApiKeyInvalid, Permission, ServiceCaller
+from core.services.api_keys import Permission
 from core.services.client_records import Outside
 from core.services.services import Service
 
@@ -29,7 +29,7 @@ class OwnPowers(Forbidden):
 
 def read(uow: UnitOfWork) -> Service:
     """Return the service of the key."""
-    return find_service(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
+    return api_keys.service_of(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
 
 
 def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Service:
@@ -41,7 +41,7 @@ def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Ser
     # the organization first and then the keys.
     uow.organizations.lock(uow.service_caller.organization_id)
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
-    service = find_service(uow, caller)
+    service = api_keys.service_of(uow, caller)
     roles = changes.get("roles", service.roles)
     # The program does not see the assignments, so naming them counts as a change.
     is_other = "assignments" in changes or any(
@@ -50,12 +50,3 @@ def change(uow: UnitOfWork, changes: dict[str, Any], *, outside: Outside) -> Ser
     if is_other or management.scopes_of_roles(roles) != management.scopes_of_roles(service.roles):
         raise OwnPowers
     return management.apply(uow, service, changes, outside=outside)
-
-
-def find_service(uow: UnitOfWork, caller: ServiceCaller) -> Service:
-    """Return the service of an API key; raise `ApiKeyInvalid` when it was deleted at this moment."""
-    service = uow.services.by_id(caller.organization_id, caller.service_id)
-    if service is None:
-        # The service was deleted at this moment, and its keys with it.
-        raise ApiKeyInvalid
-    return service

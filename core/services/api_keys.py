@@ -209,6 +209,14 @@ def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
     return caller
 
 
+def service_of(uow: UnitOfWork, caller: ServiceCaller) -> Service:
+    """Return the service of a key; raise `ApiKeyInvalid` when it was deleted at this moment, and its keys with it."""
+    service = uow.services.by_id(caller.organization_id, caller.service_id)
+    if service is None:
+        raise ApiKeyInvalid
+    return service
+
+
 def create(
     uow: UnitOfWork,
     slug: str,

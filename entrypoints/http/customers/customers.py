@@ -17,6 +17,7 @@ from core.customers.customers import (
     ExternalIdTaken,
     NotForCustomers,
     ServiceCustomer,
+    VendorPath,
 )
 from core.customers.my_applications import OwnCustomer
 from core.customers.relations import CustomerState
@@ -203,7 +204,7 @@ class VisitedCustomers(msgspec.Struct, kw_only=True):
 async def list_customers(call: Call, org_slug: str, service_slug: str, query: CustomersQuery) -> CustomerList:
     """List the customers and open offers of a service, the newest first."""
     page = await call.read(
-        customers.list_page, org_slug, service_slug, search=query.q, limit=query.limit, offset=query.offset
+        customers.list_page, VendorPath(org_slug, service_slug), search=query.q, limit=query.limit, offset=query.offset
     )
     return CustomerList.of(page)
 
@@ -227,8 +228,7 @@ async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewC
     if is_made:
         made = await call.transact(
             made_customers.create,
-            org_slug,
-            service_slug,
+            VendorPath(org_slug, service_slug),
             name=text,
             external_id=body.external_id,
             owner_email=body.owner_email,
@@ -236,7 +236,7 @@ async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewC
         )
         return CustomerRecord.of(made)
     offered = await call.transact(
-        customers.offer, org_slug, service_slug, organization=text, external_id=body.external_id
+        customers.offer, VendorPath(org_slug, service_slug), organization=text, external_id=body.external_id
     )
     return CustomerRecord.of(offered)
 
@@ -248,7 +248,7 @@ async def offer_service(call: Call, org_slug: str, service_slug: str, body: NewC
 @on_service(Operation.CUSTOMERS_READ)
 async def show_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> CustomerRecord:
     """Show a customer or an open offer."""
-    return CustomerRecord.of(await call.read(customers.show, org_slug, service_slug, customer_id))
+    return CustomerRecord.of(await call.read(customers.show, VendorPath(org_slug, service_slug), customer_id))
 
 
 @routes.patch(
@@ -263,7 +263,8 @@ async def change_customer(
 
     While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
     """
-    return CustomerRecord.of(await call.transact(customers.change, org_slug, service_slug, customer_id, body.given()))
+    vendor = VendorPath(org_slug, service_slug)
+    return CustomerRecord.of(await call.transact(customers.change, vendor, customer_id, body.given()))
 
 
 @routes.delete(
@@ -278,7 +279,7 @@ async def end_customer(call: Call, org_slug: str, service_slug: str, customer_id
     Its people lose access at once, and sessions for it end within a minute. If the customer begins anew, that is
     another record with another id. A customer that no person owns yet can be restored for 14 days.
     """
-    await call.transact(customers.end, org_slug, service_slug, customer_id)
+    await call.transact(customers.end, VendorPath(org_slug, service_slug), customer_id)
 
 
 @routes.post(
@@ -291,7 +292,8 @@ async def restore_customer(call: Call, org_slug: str, service_slug: str, custome
 
     What you have made for it comes back with it, and so does its id. Links that were mailed to its future owner do not.
     """
-    return CustomerRecord.of(await call.transact(made_customers.restore, org_slug, service_slug, customer_id))
+    vendor = VendorPath(org_slug, service_slug)
+    return CustomerRecord.of(await call.transact(made_customers.restore, vendor, customer_id))
 
 
 @routes.post(
@@ -308,7 +310,8 @@ async def name_owner(
     creates an account for it, sees what you have set up, and chooses a name and slug. Where a mail domain is proved for
     the customer, name an address in it.
     """
-    named = await call.transact(claiming.name_owner, org_slug, service_slug, customer_id, email=body.email)
+    vendor = VendorPath(org_slug, service_slug)
+    named = await call.transact(claiming.name_owner, vendor, customer_id, email=body.email)
     return CustomerRecord.of(named)
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import usage
-from core.customers.customers import CustomerUnknown
+from core.customers.customers import CustomerUnknown, VendorPath
 from core.customers.usage import CustomerUsage, ServiceUsage
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
@@ -67,5 +67,5 @@ async def show_usage(
 
     Each counts once.
     """
-    people = await call.read(usage.of_customer, org_slug, service_slug, customer_id, month=query.month)
+    people = await call.read(usage.of_customer, VendorPath(org_slug, service_slug), customer_id, month=query.month)
     return PeopleOfMonth(month=query.month, active_people=people)

@@ -2,8 +2,10 @@
 
 from uuid import UUID
 
+from core.customers import claiming, customers, made_customers
 from core.customers.claiming import NotUnclaimed, OutsideMailDomain
 from core.customers.customers import (
+    OF_KEY,
     AlreadyCustomer,
     AlreadyOffered,
     CustomerUnknown,
@@ -11,7 +13,6 @@ from core.customers.customers import (
     NotForCustomers,
 )
 from core.errors import RateLimitExceeded
-from core.service_api import customers
 from core.services.api_keys import Permission
 from entrypoints.http.customers.customers import (
     CustomerChange,
@@ -35,7 +36,8 @@ routes = Routes(
 @service_key(Permission.READ_CUSTOMERS)
 async def list_customers(call: Call, query: CustomersQuery) -> CustomerList:
     """List the customers and open offers of your service, the newest first."""
-    return CustomerList.of(await call.read(customers.list_page, search=query.q, limit=query.limit, offset=query.offset))
+    page = await call.read(customers.list_page, OF_KEY, search=query.q, limit=query.limit, offset=query.offset)
+    return CustomerList.of(page)
 
 
 @routes.post(
@@ -55,16 +57,16 @@ async def offer_service(call: Call, body: NewCustomer) -> CustomerRecord:
     """
     is_made, text = body.subject
     if is_made:
-        is_welcome = call.installation.settings.auto_approve
         made = await call.transact(
-            customers.make,
+            made_customers.create,
+            OF_KEY,
             name=text,
             external_id=body.external_id,
             owner_email=body.owner_email,
-            is_welcome=is_welcome,
+            is_welcome=call.installation.settings.auto_approve,
         )
         return CustomerRecord.of(made)
-    offered = await call.transact(customers.offer, organization=text, external_id=body.external_id)
+    offered = await call.transact(customers.offer, OF_KEY, organization=text, external_id=body.external_id)
     return CustomerRecord.of(offered)
 
 
@@ -72,7 +74,7 @@ async def offer_service(call: Call, body: NewCustomer) -> CustomerRecord:
 @service_key(Permission.READ_CUSTOMERS)
 async def show_customer(call: Call, customer_id: UUID) -> CustomerRecord:
     """Show a customer or an open offer of your service."""
-    return CustomerRecord.of(await call.read(customers.show, customer_id))
+    return CustomerRecord.of(await call.read(customers.show, OF_KEY, customer_id))
 
 
 @routes.patch("/api/service/customers/:customer_id", refuses=(CustomerUnknown, ExternalIdTaken))
@@ -82,7 +84,7 @@ async def change_customer(call: Call, customer_id: UUID, body: CustomerChange) -
 
     While either of you has paused it, none of its people can use the service for it. An offer cannot be paused.
     """
-    return CustomerRecord.of(await call.transact(customers.change, customer_id, body.given()))
+    return CustomerRecord.of(await call.transact(customers.change, OF_KEY, customer_id, body.given()))
 
 
 @routes.delete("/api/service/customers/:customer_id", status=204, refuses=(CustomerUnknown,))
@@ -93,7 +95,7 @@ async def end_customer(call: Call, customer_id: UUID) -> None:
     Its people lose access at once, and sessions for it end within a minute. If the customer begins anew, that is
     another record with another id. A customer that no person owns yet can be restored for 14 days.
     """
-    await call.transact(customers.end, customer_id)
+    await call.transact(customers.end, OF_KEY, customer_id)
 
 
 @routes.post("/api/service/customers/:customer_id/restore", refuses=(CustomerUnknown, NotForCustomers, ExternalIdTaken))
@@ -103,7 +105,7 @@ async def restore_customer(call: Call, customer_id: UUID) -> CustomerRecord:
 
     What you have made for it comes back with it, and so does its id. Links that were mailed to its future owner do not.
     """
-    return CustomerRecord.of(await call.transact(customers.restore, customer_id))
+    return CustomerRecord.of(await call.transact(made_customers.restore, OF_KEY, customer_id))
 
 
 @routes.post(
@@ -118,4 +120,4 @@ async def name_owner(call: Call, customer_id: UUID, body: CustomerOwner) -> Cust
     creates an account for it, sees what you have set up, and chooses a name and slug. Where a mail domain is proved for
     the customer, name an address in it.
     """
-    return CustomerRecord.of(await call.transact(customers.name_owner, customer_id, email=body.email))
+    return CustomerRecord.of(await call.transact(claiming.name_owner, OF_KEY, customer_id, email=body.email))

@@ -2,8 +2,9 @@
 
 from uuid import UUID
 
-from core.customers.customers import CustomerUnknown
-from core.service_api import usage
+from core.customers import usage
+from core.customers.customers import OF_KEY, CustomerUnknown
+from core.service_api import usage as service_usage
 from core.services.api_keys import Permission
 from entrypoints.http.customers.usage import MonthQuery, PeopleOfMonth, UsageOfMonth
 from entrypoints.web.serving.admission.credentials import service_key
@@ -23,7 +24,7 @@ async def show_customer_usage(call: Call, customer_id: UUID, query: MonthQuery) 
 
     Each counts once.
     """
-    people = await call.read(usage.of_customer, customer_id, month=query.month)
+    people = await call.read(usage.of_customer, OF_KEY, customer_id, month=query.month)
     return PeopleOfMonth(month=query.month, active_people=people)
 
 
@@ -35,4 +36,4 @@ async def show_service_usage(call: Call, query: MonthQuery) -> UsageOfMonth:
     Customers with at least one person are listed, the most people first, at most 10,000. A person who comes for two
     customers counts once for each of them, and once in all.
     """
-    return UsageOfMonth.of(query.month, await call.read(usage.of_service, month=query.month))
+    return UsageOfMonth.of(query.month, await call.read(service_usage.of_service, month=query.month))

@@ -5,10 +5,11 @@ from uuid import UUID
 
 import msgspec
 
-from core.customers.customers import CustomerUnknown
+from core.customers import people
+from core.customers.customers import OF_KEY, CustomerUnknown
 from core.customers.people import CustomerPerson, CustomerPersonUnknown, PeopleSought
 from core.limits import COUNTED_MAX
-from core.service_api import customer_users, users
+from core.service_api import customers, users
 from core.service_api.users import AccountShared, AddressOfAnotherAccount
 from core.services.api_keys import Permission
 from core.services.services import ROLES_MAX
@@ -161,7 +162,7 @@ async def list_customer_users(call: Call, customer_id: UUID, query: CustomerUser
     They are the people who have signed in for the customer and, where it shares its directory, all who may. People who
     have not confirmed that they belong to it, are suspended, or may not use the service for it are left out.
     """
-    page = await call.read(customer_users.list_page, customer_id, query.sought)
+    page = await call.read(customers.list_people, customer_id, query.sought)
     return CustomerUserList(users=list(page.users), total=page.total)
 
 
@@ -178,4 +179,4 @@ async def set_customer_user_roles(
     on. They give no access by themselves, and end when the person leaves the customer. Members of a customer who have
     not signed in for it are unknown here.
     """
-    return await call.transact(customer_users.set_roles, customer_id, user_id, body.roles)
+    return await call.transact(people.set_roles, OF_KEY, customer_id, user_id, body.roles)

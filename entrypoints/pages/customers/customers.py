@@ -19,6 +19,7 @@ from core.customers.customers import (
     CustomerUnknown,
     ExternalIdTaken,
     NotForCustomers,
+    VendorPath,
 )
 from core.customers.found_customers import CustomerFilter, CustomerInDetail, CustomersOverview, ListedCustomer
 from core.customers.relations import CustomerState
@@ -213,8 +214,7 @@ async def offer_service_to(call: Call, org_slug: str, service_slug: str, form: C
     """Offer the service to an organization; programs use `POST …/services/:service_slug/customers`."""
     offered = await call.transact(
         customers.offer,
-        org_slug,
-        service_slug,
+        VendorPath(org_slug, service_slug),
         organization=form.organization.strip(),
         external_id=form.external_id.strip() or None,
     )
@@ -231,8 +231,7 @@ async def add_customer(call: Call, org_slug: str, service_slug: str, form: NewCu
     """Make a customer with an organization of its own; programs use `POST …/services/:service_slug/customers`."""
     made = await call.transact(
         made_customers.create,
-        org_slug,
-        service_slug,
+        VendorPath(org_slug, service_slug),
         name=form.name,
         external_id=form.external_id.strip() or None,
         owner_email=form.owner_email.strip() or None,
@@ -246,7 +245,7 @@ async def add_customer(call: Call, org_slug: str, service_slug: str, form: NewCu
 @shows_again(show_customers, ExternalIdTaken)
 async def restore_ended_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
     """Restore a customer that no person owned when it ended; programs use `POST …/customers/:customer_id/restore`."""
-    await call.transact(made_customers.restore, org_slug, service_slug, customer_id)
+    await call.transact(made_customers.restore, VendorPath(org_slug, service_slug), customer_id)
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-restored")
 
 
@@ -324,7 +323,7 @@ async def ask_to_own_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: CustomerOwnerForm
 ) -> PageOrRedirect:
     """Mail the link that makes its reader the owner of a customer; programs use `POST …/customers/:id/owner`."""
-    await call.transact(claiming.name_owner, org_slug, service_slug, customer_id, email=form.email)
+    await call.transact(claiming.name_owner, VendorPath(org_slug, service_slug), customer_id, email=form.email)
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-owner-asked")
 
 
@@ -336,7 +335,7 @@ async def change_external_id(
 ) -> PageOrRedirect:
     """Change the vendor's own id of a customer; programs use `PATCH …/customers/:customer_id`."""
     changes = {"external_id": form.external_id.strip() or None}
-    await call.transact(customers.change, org_slug, service_slug, customer_id, changes)
+    await call.transact(customers.change, VendorPath(org_slug, service_slug), customer_id, changes)
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-saved")
 
 
@@ -354,7 +353,11 @@ async def show_noted_of_customer(
 ) -> Page:
     """Show what the vendor notes about a customer, which the customer does not see."""
     at, customer = await opened_service(
-        call, org_slug, service_slug, Operation.CUSTOMERS_READ, customers.show, customer_id
+        call,
+        org_slug,
+        service_slug,
+        Operation.CUSTOMERS_READ,
+        lambda uow, _slug, _service: customers.show(uow, VendorPath(org_slug, service_slug), customer_id),
     )
     return service_page(
         call,
@@ -380,7 +383,9 @@ async def note_about_customer(
     call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: MetadataForm
 ) -> PageOrRedirect:
     """Change what the vendor notes about a customer; programs use `PATCH …/customers/:customer_id`."""
-    await call.transact(customers.change, org_slug, service_slug, customer_id, {"metadata": form.patch.names})
+    await call.transact(
+        customers.change, VendorPath(org_slug, service_slug), customer_id, {"metadata": form.patch.names}
+    )
     return after(f"{page_of_customer(org_slug, service_slug, customer_id)}/metadata", "metadata-saved")
 
 
@@ -403,7 +408,7 @@ async def ask_to_pause_customer(call: Call, org_slug: str, service_slug: str, cu
 @shows_again(show_customer_page, BadRequest)
 async def pause_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
     """Pause a customer; programs use `PATCH …/customers/:customer_id` with `paused`."""
-    await call.transact(customers.change, org_slug, service_slug, customer_id, {"paused": True})
+    await call.transact(customers.change, VendorPath(org_slug, service_slug), customer_id, {"paused": True})
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-paused")
 
 
@@ -412,7 +417,7 @@ async def pause_customer(call: Call, org_slug: str, service_slug: str, customer_
 @shows_again(show_customer_page, BadRequest)
 async def resume_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
     """Lift the vendor's pause of a customer; programs use `PATCH …/customers/:customer_id` with `paused`."""
-    await call.transact(customers.change, org_slug, service_slug, customer_id, {"paused": False})
+    await call.transact(customers.change, VendorPath(org_slug, service_slug), customer_id, {"paused": False})
     return after(page_of_customer(org_slug, service_slug, customer_id), "customer-resumed")
 
 
@@ -434,7 +439,7 @@ async def ask_to_end_customer(call: Call, org_slug: str, service_slug: str, cust
 @on_service_in_console(Operation.CUSTOMERS_CHANGE)
 async def end_customer_for_good(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
     """Withdraw an offer, or end the use by a customer; programs use `DELETE …/customers/:customer_id`."""
-    await call.transact(customers.end, org_slug, service_slug, customer_id)
+    await call.transact(customers.end, VendorPath(org_slug, service_slug), customer_id)
     return after(FOUND.page(org_slug, service_slug), "customer-ended")
 
 

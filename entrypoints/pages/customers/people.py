@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from core.customers import people
-from core.customers.customers import CustomerUnknown
+from core.customers.customers import CustomerUnknown, VendorPath
 from core.customers.people import CustomerPerson, CustomerPersonUnknown, OwnRolesChanged, PeopleFilter
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
@@ -170,6 +170,11 @@ async def set_own_roles(
 ) -> PageOrRedirect:
     """Give a person of a customer roles; programs use `PUT /api/service/customers/:customer_id/users/:user_id`."""
     await call.transact(
-        people.set_shown_roles, org_slug, service_slug, customer_id, user_id, form.roles, seen=form.seen_roles
+        people.set_roles,
+        VendorPath(org_slug, service_slug),
+        customer_id,
+        user_id,
+        form.roles,
+        seen=form.seen_roles,
     )
     return after(FOUND.page(org_slug, service_slug, customer_id), "own-roles-saved")
