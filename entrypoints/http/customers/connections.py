@@ -9,7 +9,6 @@ from core.customers.connections import CustomerConnection, CustomerConnectionSta
 from core.customers.setup_callers import CustomerPath, SetupAttempt
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
-from core.sign_in.upstream.connections import ConnectionUnknown, TooManyConnections
 from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.connections.connections import ConnectionUnknown, TooManyConnections
 from core.sign_in.upstream.saml import SamlDescription

@@ -7,7 +7,7 @@ import msgspec
 
 from core.organizations.access import Operation
 from core.organizations.keys import OrganizationKeyUnknown
-from core.services import key_workloads, workloads
+from core.services import workloads
 from core.services.client_secrets import ServiceNotConfidential
 from core.services.services import ServiceUnknown
 from core.services.workload_rules import Workload, WorkloadFields
@@ -99,14 +99,14 @@ async def create_workload_of_key(call: Call, slug: str, key_id: UUID, body: NewW
     the `client_id` `key:<id>`, and what it gets as `Bearer` wherever the key is taken. You need every permission of the
     key. A key has at most 20 workloads.
     """
-    return await call.transact(key_workloads.create, slug, key_id, body.fields, outside=outside(call))
+    return await call.transact(workloads.create_for_key, slug, key_id, body.fields, outside=outside(call))
 
 
 @routes.get("/api/organizations/:slug/keys/:key_id/workloads", refuses=(OrganizationKeyUnknown,))
 @in_organization(Operation.KEYS_READ)
 async def list_workloads_of_key(call: Call, slug: str, key_id: UUID) -> WorkloadList:
     """List the workloads of a key, the newest first, with the last token of each that was refused, and why."""
-    found = list((await call.read(key_workloads.list_all, slug, key_id)).workloads)
+    found = list((await call.read(workloads.list_of_key, slug, key_id)).workloads)
     return WorkloadList(workloads=found, total=len(found))
 
 
@@ -118,4 +118,4 @@ async def list_workloads_of_key(call: Call, slug: str, key_id: UUID) -> Workload
 @in_organization(Operation.KEYS_CHANGE)
 async def delete_workload_of_key(call: Call, slug: str, key_id: UUID, workload_id: UUID) -> None:
     """Delete a workload of a key. The tokens that it got are refused at once."""
-    await call.transact(key_workloads.delete, slug, key_id, workload_id)
+    await call.transact(workloads.delete_of_key, slug, key_id, workload_id)

@@ -245,7 +245,7 @@ def preset_of(word: str) -> Preset:
 
 
 def form_values(
-    call: Call, preset: Preset, form: WorkloadForm | None, refusal: Refusal | None, *, client_id: str, page: str
+    call: Call, preset: Preset, form: WorkloadForm | None, refusal: Refusal | None, *, client_id: str, workloads: str
 ) -> dict[str, Any]:
     """Return what the template of the form shows."""
     typed = form.typed if form is not None else []
@@ -261,7 +261,7 @@ def form_values(
         ],
         "problems": problems_of(refusal),
         "pipeline": preset.program(issuer=call.installation.settings.base_url, client_id=client_id),
-        "page": page,
+        "workloads": workloads,
     }
 
 
