@@ -8,9 +8,9 @@ operator or the portal page makes a subscription renew, fail, recover or end, an
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -18,7 +18,19 @@ from uuid import UUID
 from core.billing import sandbox_events
 from core.billing.customers import CustomerCreation
 from core.billing.provider import CheckoutOrder, CheckoutSession, Facts, ReadSubscription, subscription_facts
-from core.billing.sandbox_events import SandboxCustomer, SandboxEvent, SandboxSession, SandboxSubscription, SessionKind
+from core.billing.sandbox_events import (
+    ACTION_REQUIRED,
+    CREATED,
+    DELETED,
+    PAID,
+    PAYMENT_FAILED,
+    UPDATED,
+    SandboxCustomer,
+    SandboxEvent,
+    SandboxSession,
+    SandboxSubscription,
+    SessionKind,
+)
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 
@@ -64,6 +76,16 @@ class SandboxAction(StrEnum):
     RECOVER = "recover"
     AUTHENTICATE = "authenticate"
     CANCEL = "cancel"
+
+
+# The status after each action, None for an unchanged one, and the events that it sends, in their order.
+_ACTIONS: Final[Mapping[SandboxAction, tuple[str | None, Sequence[str]]]] = {
+    SandboxAction.RENEW: ("active", (UPDATED, PAID)),
+    SandboxAction.FAIL: ("past_due", (PAYMENT_FAILED, UPDATED)),
+    SandboxAction.RECOVER: ("active", (PAID, UPDATED)),
+    SandboxAction.AUTHENTICATE: (None, (ACTION_REQUIRED,)),
+    SandboxAction.CANCEL: ("canceled", (DELETED,)),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,8 +225,8 @@ def pay(uow: UnitOfWork, session_id: str) -> SandboxSession:
         session.customer_id,
         [
             sandbox_events.payment_method_attached(session.customer_id, method_id, at=uow.now),
-            sandbox_events.subscription_created(subscription, at=uow.now),
-            sandbox_events.invoice_paid(subscription, at=uow.now),
+            sandbox_events.about(subscription, CREATED, at=uow.now),
+            sandbox_events.about(subscription, PAID, at=uow.now),
             sandbox_events.checkout_completed(session, subscription.id, at=uow.now),
         ],
     )
@@ -259,53 +281,15 @@ def _act(
 ) -> SandboxSubscription:
     if subscription.has_ended:
         raise SandboxActionImpossible
-    changed, events = _ACTIONS[action](subscription, uow.now)
+    status, event_types = _ACTIONS[action]
+    changed = replace(subscription, status=status or subscription.status)
+    if action is SandboxAction.RENEW:
+        begin = subscription.current_period_end
+        changed = replace(changed, current_period_start=begin, current_period_end=begin + PERIOD)
     uow.sandbox.save_subscription(changed)
+    events = [sandbox_events.about(changed, event_type, at=uow.now) for event_type in event_types]
     _post(uow, subscription.customer_id, events, posting)
     return changed
-
-
-def _renew(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
-    start = subscription.current_period_end
-    renewed = replace(subscription, status="active", current_period_start=start, current_period_end=start + PERIOD)
-    return renewed, [
-        sandbox_events.subscription_updated(renewed, at=at),
-        sandbox_events.invoice_paid(renewed, at=at),
-    ]
-
-
-def _fail(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
-    failed = replace(subscription, status="past_due")
-    return failed, [
-        sandbox_events.invoice_payment_failed(failed, at=at),
-        sandbox_events.subscription_updated(failed, at=at),
-    ]
-
-
-def _recover(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
-    recovered = replace(subscription, status="active")
-    return recovered, [
-        sandbox_events.invoice_paid(recovered, at=at),
-        sandbox_events.subscription_updated(recovered, at=at),
-    ]
-
-
-def _authenticate(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
-    return subscription, [sandbox_events.invoice_action_required(subscription, at=at)]
-
-
-def _cancel(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
-    cancelled = replace(subscription, status="canceled")
-    return cancelled, [sandbox_events.subscription_deleted(cancelled, at=at)]
-
-
-_ACTIONS: Final = {
-    SandboxAction.RENEW: _renew,
-    SandboxAction.FAIL: _fail,
-    SandboxAction.RECOVER: _recover,
-    SandboxAction.AUTHENTICATE: _authenticate,
-    SandboxAction.CANCEL: _cancel,
-}
 
 
 def _session(uow: UnitOfWork, session_id: str, kind: SessionKind, *, is_locked: bool = False) -> SandboxSession:

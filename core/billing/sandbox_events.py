@@ -81,6 +81,13 @@ class SandboxSubscription:
 
 
 API_VERSION: Final = "2025-03-31.basil"
+# The types of the events that `about` makes.
+CREATED: Final = "customer.subscription.created"
+UPDATED: Final = "customer.subscription.updated"
+DELETED: Final = "customer.subscription.deleted"
+PAID: Final = "invoice.paid"
+PAYMENT_FAILED: Final = "invoice.payment_failed"
+ACTION_REQUIRED: Final = "invoice.payment_action_required"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,34 +167,13 @@ def payment_method_attached(customer_id: str, method_id: str, *, at: datetime) -
     )
 
 
-def subscription_created(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
-    """Return the event of a new subscription."""
-    return SandboxEvent(type="customer.subscription.created", object=subscription_object(subscription), at=at)
-
-
-def subscription_updated(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
-    """Return the event of a changed subscription."""
-    return SandboxEvent(type="customer.subscription.updated", object=subscription_object(subscription), at=at)
-
-
-def subscription_deleted(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
-    """Return the event of a subscription that has ended."""
-    return SandboxEvent(type="customer.subscription.deleted", object=subscription_object(subscription), at=at)
-
-
-def invoice_paid(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
-    """Return the event of a paid invoice."""
-    return SandboxEvent(type="invoice.paid", object=_invoice(subscription, "paid"), at=at)
-
-
-def invoice_payment_failed(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
-    """Return the event of an invoice that could not be charged."""
-    return SandboxEvent(type="invoice.payment_failed", object=_invoice(subscription, "open"), at=at)
-
-
-def invoice_action_required(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
-    """Return the event of an invoice whose payment the customer has to authenticate."""
-    return SandboxEvent(type="invoice.payment_action_required", object=_invoice(subscription, "open"), at=at)
+def about(subscription: SandboxSubscription, event_type: str, *, at: datetime) -> SandboxEvent:
+    """Return an event of a subscription, or of its invoice, which is paid in the event that says so, and else open."""
+    if event_type.startswith("invoice."):
+        shown = _invoice(subscription, "paid" if event_type == PAID else "open")
+    else:
+        shown = subscription_object(subscription)
+    return SandboxEvent(type=event_type, object=shown, at=at)
 
 
 def checkout_completed(session: SandboxSession, subscription_id: str, *, at: datetime) -> SandboxEvent:
