@@ -27,6 +27,7 @@ from core.services.services import ServiceUnknown
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.input.metadata import MetadataFields
 from entrypoints.web.serving.admission.credentials import on_service, signed_in
+from entrypoints.web.serving.answering.bodies import Change, Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
@@ -104,16 +105,12 @@ class NewCustomer(msgspec.Struct, kw_only=True):
         )
 
 
-class CustomerChange(msgspec.Struct, kw_only=True):
+class CustomerChange(Change):
     """The fields to change; omitted fields keep their values."""
 
     external_id: CustomerExternalId | msgspec.UnsetType = msgspec.UNSET
     paused: VendorPaused | msgspec.UnsetType = msgspec.UNSET
     metadata: MetadataFields | msgspec.UnsetType = msgspec.UNSET
-
-    def given(self) -> dict[str, Any]:
-        """Return the fields that are sent, by their names."""
-        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not msgspec.UNSET}
 
 
 class CustomerOwner(msgspec.Struct, kw_only=True):
@@ -178,18 +175,8 @@ class CustomerList(msgspec.Struct, kw_only=True):
         return cls(customers=[CustomerRecord.of(one) for one in page.customers], total=page.total)
 
 
-class VisitedCustomer(msgspec.Struct, kw_only=True):
+class VisitedCustomer(Record, of=OwnCustomer, without=("organization_id", "internal_id")):
     """A customer of the service for which you have signed in."""
-
-    id: UUID
-    slug: str
-    name: str
-    last_sign_in_at: datetime
-
-    @classmethod
-    def of(cls, customer: OwnCustomer) -> Self:
-        """Return a customer as its people see it, through the service."""
-        return cls(id=customer.id, slug=customer.slug, name=customer.name, last_sign_in_at=customer.last_sign_in_at)
 
 
 class VisitedCustomers(msgspec.Struct, kw_only=True):

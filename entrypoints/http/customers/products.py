@@ -23,6 +23,7 @@ from core.organizations.access import Operation
 from core.services.assignments import ASSIGNMENTS_MAX, Assignment
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Change
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
@@ -96,7 +97,7 @@ class ProductAcceptance(msgspec.Struct, kw_only=True):
     client_id: UUID
 
 
-class ProductChange(msgspec.Struct, kw_only=True):
+class ProductChange(Change):
     """The fields to change; omitted fields keep their values, and lists are replaced."""
 
     access: ProductAccessField | msgspec.UnsetType = msgspec.UNSET
@@ -109,8 +110,7 @@ class ProductChange(msgspec.Struct, kw_only=True):
 
     def given(self) -> dict[str, Any]:
         """Return the fields that the request names, as the use case takes them."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        named = {name: value for name, value in fields.items() if value is not msgspec.UNSET}
+        named = super().given()
         if self.assignments is not msgspec.UNSET:
             named["assignments"] = [Assignment(subject=one.subject, roles=one.roles) for one in self.assignments]
         return named

@@ -1,6 +1,5 @@
 """The workloads of services and of keys of an organization: creating, listing and deleting them."""
 
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -14,6 +13,7 @@ from core.services.workload_rules import Workload, WorkloadFields
 from core.services.workloads import TakesNoWorkload, TooManyWorkloads, WorkloadUnknown
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.admission.credentials import in_organization, on_service
+from entrypoints.web.serving.answering.bodies import Input
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
@@ -24,27 +24,8 @@ routes = Routes(
 )
 
 
-class NewWorkload(msgspec.Struct, kw_only=True):
+class NewWorkload(Input, of=WorkloadFields):
     """A new workload. Without `jwks_uri` and `jwks` the keys are those that the issuer's discovery document names."""
-
-    name: str
-    issuer: str
-    match: dict[str, str]
-    jwks_uri: str | None = None
-    jwks: dict[str, Any] | None = None
-    audience: str | None = None
-
-    @property
-    def fields(self) -> WorkloadFields:
-        """What the new workload is to be."""
-        return WorkloadFields(
-            name=self.name,
-            issuer=self.issuer,
-            match=self.match,
-            jwks_uri=self.jwks_uri,
-            jwks=self.jwks,
-            audience=self.audience,
-        )
 
 
 class WorkloadList(msgspec.Struct, kw_only=True):
@@ -65,7 +46,7 @@ async def create_workload(call: Call, org_slug: str, service_slug: str, body: Ne
     It sends the token of its platform to `/auth/token` as `client_assertion`, with the grant `client_credentials` and
     the `client_id` of the service. A service has at most 20 workloads.
     """
-    return await call.transact(workloads.create, org_slug, service_slug, body.fields, outside=outside(call))
+    return await call.transact(workloads.create, org_slug, service_slug, body.to(WorkloadFields), outside=outside(call))
 
 
 @routes.get("/api/organizations/:org_slug/services/:service_slug/workloads", refuses=(ServiceUnknown,))
@@ -99,7 +80,7 @@ async def create_workload_of_key(call: Call, slug: str, key_id: UUID, body: NewW
     the `client_id` `key:<id>`, and what it gets as `Bearer` wherever the key is taken. You need every permission of the
     key. A key has at most 20 workloads.
     """
-    return await call.transact(workloads.create_for_key, slug, key_id, body.fields, outside=outside(call))
+    return await call.transact(workloads.create_for_key, slug, key_id, body.to(WorkloadFields), outside=outside(call))
 
 
 @routes.get("/api/organizations/:slug/keys/:key_id/workloads", refuses=(OrganizationKeyUnknown,))
