@@ -195,8 +195,6 @@ def _list(value: Any) -> list[Object]:
     return [_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
 
 
-# Ids of the provider are stored as they are; this is its own limit.
-PROVIDER_ID_CHARACTERS_MAX: Final = 255
 # Keys that open only test data begin so.
 _TEST_KEYS: Final = ("sk_test_", "rk_test_")
 

@@ -97,10 +97,6 @@ class Plans(Protocol):
         """Return a plan of any service of an organization; None when it has none with that id."""
         ...
 
-    def by_billing_price(self, billing_price_id: str) -> Plan | None:
-        """Return the plan that a price of the payment provider belongs to; None when there is none."""
-        ...
-
     def lock(self, service: Service, plan_id: UUID) -> Plan | None:
         """Return a plan, locked so that no one can subscribe to it until this transaction ends; None without one."""
         ...
@@ -127,10 +123,6 @@ class Subscriptions(Protocol):
 
     def lock_current(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> Subscription | None:
         """Return what `current` returns, locked until this transaction ends."""
-        ...
-
-    def lock_by_billing_id(self, billing_subscription_id: str) -> Subscription | None:
-        """Return the subscription that the payment provider bills under this id, locked; None without one."""
         ...
 
     def add(self, subscription: Subscription) -> bool:

@@ -95,9 +95,6 @@ class PostgresPlans(Aggregate):
     def find_in_organization(self, organization_id: UUID, plan_id: UUID) -> Plan | None:
         return self._one(Plan, f"{PLAN} WHERE organization_id = %s AND id = %s", (organization_id, plan_id))
 
-    def by_billing_price(self, billing_price_id: str) -> Plan | None:
-        return self._one(Plan, f"{PLAN} WHERE billing_price_id = %s", (billing_price_id,))
-
     def lock(self, service: Service, plan_id: UUID) -> Plan | None:
         # FOR UPDATE, because a new subscription locks the plan that it refers to FOR KEY SHARE.
         return self._one(

@@ -49,13 +49,6 @@ class PostgresSubscriptions(Aggregate):
         )
         return self.current(organization_id, service_id, user_id)
 
-    def lock_by_billing_id(self, billing_subscription_id: str) -> Subscription | None:
-        return self._one(
-            subscription_row,
-            f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s {_LOCKED}",
-            (billing_subscription_id,),
-        )
-
     def add(self, subscription: Subscription) -> bool:
         return self._changes_one(
             f"""

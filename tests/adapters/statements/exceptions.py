@@ -181,8 +181,6 @@ UNBOUND: Final[Mapping[str, Mapping[str, Unbound]]] = {
         "billing.subscriptions.PostgresBillingSubscriptions.save": _unbound(
             1, "billing_customers billing_subscriptions"
         ),
-        "services.plans.PostgresPlans.by_billing_price": _unbound(1, "plans"),
-        "services.subscriptions.PostgresSubscriptions.lock_by_billing_id": _unbound(1, "plans"),
     },
     "The id is that of a row or a service which the same transaction has read for its organization.": {
         "organizations.bulk_jobs.PostgresBulkJobs.add": _unbound(1, "bulk_job_rows"),
