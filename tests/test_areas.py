@@ -78,8 +78,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "platform/decisions",
                 "platform/user_help",
                 "services/connecting",
-                "services/deletion",
-                "services/secrets",
                 "sign_in/mailed_links",
                 "webhooks/secrets",
             ),

@@ -1,4 +1,4 @@
-"""The settings of a service: everything that it may be changed in, besides its redirect URIs and its secret."""
+"""The settings of a service, besides its redirect URIs, and the pages that delete it or replace its client secret."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -11,13 +11,15 @@ from core.customers import choices
 from core.errors import BadRequest, FieldError, Refusal
 from core.organizations.access import Operation
 from core.organizations.choices import Choices
-from core.services import management
-from core.services.management import AudienceTaken, ServiceChanged
+from core.services import client_secrets, found_services, management
+from core.services.client_secrets import ServiceHasKeysAlone, ServiceNotConfidential
+from core.services.management import AudienceTaken, ServiceChanged, ServiceSubscribed
 from core.services.own_claims import ALL_GROUPS, ServiceScope
 from core.services.services import Service, ServiceType, ServiceUnknown
 from core.sessions.group_forms import GroupsAs
 from core.sessions.security_profiles import SecurityProfile, SignatureAlgorithm
-from entrypoints.pages.console.frame import Program, after
+from core.sessions.shown_secrets import ToShow
+from entrypoints.pages.console.frame import Program, after, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -25,8 +27,9 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import TYPES
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
+from entrypoints.pages.sessions.shown_secrets import leading_to
 from entrypoints.shared.services.outside import outside
-from entrypoints.web.serving.admission.browsers import ProtectedForm
+from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
 from entrypoints.web.serving.admission.credentials import on_service_in_console
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
@@ -34,6 +37,8 @@ from entrypoints.web.serving.routes import Routes
 routes: Routes = console_pages()
 
 OPTIONS: Final = "/app/organizations/:org_slug/services/:service_slug/options"
+SECRET: Final = "/app/organizations/:org_slug/services/:service_slug/secret"  # noqa: S105 - a path
+DELETION: Final = "/app/organizations/:org_slug/services/:service_slug/deletion"
 GROUP_FORMS: Final = [
     (GroupsAs.NAMES.value, marked("Names")),
     (GroupsAs.IDS.value, marked("Ids")),
@@ -141,6 +146,112 @@ async def change_settings(call: Call, org_slug: str, service_slug: str, form: Se
             management.change, org_slug, service_slug, changes, outside=outside(call), seen=form.seen_version
         )
     return after(f"{page_of_service(org_slug, service_slug)}/options", "service-saved")
+
+
+class ServiceDeletionForm(ProtectedForm, kw_only=True):
+    """The slug of the service as it was typed, and what the audit log is to keep about its deletion."""
+
+    slug: str = ""
+    note: str = ""
+
+
+async def _deletion_page(
+    call: Call,
+    org_slug: str,
+    service_slug: str,
+    *,
+    form: ServiceDeletionForm | None = None,
+    refusal: Refusal | None = None,
+) -> Page:
+    at, figures = await opened_service(
+        call, org_slug, service_slug, Operation.SERVICE_DELETE, found_services.show_removal
+    )
+    return service_page(
+        call,
+        "services/management_deletion.html",
+        at,
+        program=Program("services_delete_service", org_slug, service_slug),
+        refusal=refusal,
+        problems=problems_of(refusal),
+        figures=figures,
+        form=form or ServiceDeletionForm(),
+    )
+
+
+@routes.get(DELETION, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_DELETE)
+async def ask_to_remove_service(call: Call, org_slug: str, service_slug: str) -> Page:
+    """Show what ends when a service is deleted, in numbers."""
+    shown = await _deletion_page(call, org_slug, service_slug)
+    await recent_for_form(call)
+    return shown
+
+
+@routes.post(DELETION, refuses=(ServiceUnknown, ServiceSubscribed, BadRequest))
+@on_service_in_console(Operation.SERVICE_DELETE)
+@shows_again(_deletion_page, BadRequest)
+async def remove_service(call: Call, org_slug: str, service_slug: str, form: ServiceDeletionForm) -> PageOrRedirect:
+    """Delete a service for good; programs use `DELETE /api/organizations/:slug/services/:service_slug`."""
+    await recent(call)
+    await call.transact(found_services.remove, org_slug, service_slug, typed_slug=form.slug, note=form.note)
+    return after(f"{page_of(org_slug)}/services", "service-deleted")
+
+
+# For how many hours the old secret is taken.
+KEPT: Final = (
+    ("0", marked("At once")),
+    ("24", marked("After one day")),
+    ("168", marked("After seven days")),
+)
+
+
+class RotationForm(ProtectedForm, kw_only=True):
+    """The version of the service that the page has shown, and for how many hours the old secret is taken."""
+
+    seen_version: str = ""
+    keep: str = "0"
+
+
+async def _rotation_page(call: Call, org_slug: str, service_slug: str, *, refusal: Refusal | None = None) -> Page:
+    at, _ = await opened_service(call, org_slug, service_slug, Operation.SERVICE_SECRET_ROTATE, management.read)
+    return service_page(
+        call,
+        "services/management_secret.html",
+        at,
+        program=Program("services_rotate_secret", org_slug, service_slug),
+        refusal=refusal,
+        kept=KEPT,
+        problems=problems_of(refusal),
+    )
+
+
+@routes.get(SECRET, refuses=(ServiceUnknown,))
+@on_service_in_console(Operation.SERVICE_SECRET_ROTATE)
+async def ask_to_rotate(call: Call, org_slug: str, service_slug: str) -> Page:
+    """Show what happens to the old secret, and ask whether it is to be replaced."""
+    shown = await _rotation_page(call, org_slug, service_slug)
+    await recent_for_form(call)
+    return shown
+
+
+@routes.post(
+    SECRET, makes_secret=True, refuses=(ServiceUnknown, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone)
+)
+@on_service_in_console(Operation.SERVICE_SECRET_ROTATE)
+@shows_again(_rotation_page, BadRequest, ServiceChanged, ServiceNotConfidential, ServiceHasKeysAlone)
+async def rotate_secret_of_service(call: Call, org_slug: str, service_slug: str, form: RotationForm) -> PageOrRedirect:
+    """Replace the secret, and lead to where it is shown; programs use `POST …/services/:service_slug/secret/rotate`."""
+    if form.keep not in dict(KEPT):
+        raise BadRequest.of_field("keep", "Choose one of these.")
+    hours = int(form.keep)
+    return await leading_to(
+        call,
+        lambda uow: client_secrets.rotate_secret(
+            uow, org_slug, service_slug, keep_previous_hours=hours, seen=form.seen_version
+        ),
+        lambda rotated: ToShow(page=page_of_service(org_slug, service_slug), secrets=(rotated.client_secret,)),
+        query={"done": "secret-rotated"},
+    )
 
 
 def texts_of(service: Service) -> dict[str, str]:

@@ -45,6 +45,7 @@ from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
 routes: Routes = console_pages()
+
 SOLD: Final = f"{BILLING}/sold"
 SUBSCRIPTION: Final = f"{SOLD}/:subscription_id"
 # In the place of a status: all that are in force.
