@@ -91,6 +91,11 @@ class PagedQuery(DoneQuery, kw_only=True):
         """The position after which the page begins; None for the begin of the list, also where it is damaged."""
         return position_of(self.after)
 
+    @property
+    def rows(self) -> Mapping[str, Any]:
+        """The rows of the page, as the use case of the list takes them by name: the filters, the begin, the number."""
+        return {**self.filters, "after": self.position, "limit": ROWS_SHOWN}
+
 
 class ConsoleListQuery(PagedQuery, kw_only=True):
     """Which rows a list shows, from where on, and what was just done."""

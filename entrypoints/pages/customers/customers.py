@@ -28,7 +28,7 @@ from core.limits import NAME_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.pages.console.csv_files import CsvFile
-from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after, with_query
+from entrypoints.pages.console.frame import ConsoleListQuery, Program, after, with_query
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.metadata import MetadataForm, metadata_values
 from entrypoints.pages.customers.refused_sign_ins import shown as shown_refusals
@@ -140,14 +140,7 @@ async def show_customers(
     """Show the customers of a service and open offers by their state, each with what its setup waits for and fails."""
     query = query or FoundCustomersQuery()
     at, shown = await opened_service(
-        call,
-        org_slug,
-        service_slug,
-        Operation.CUSTOMERS_READ,
-        found_customers.overview,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
+        call, org_slug, service_slug, Operation.CUSTOMERS_READ, found_customers.overview, **query.rows
     )
     offered = form if isinstance(form, CustomerOfferForm) else CustomerOfferForm()
     new = form if isinstance(form, NewCustomerForm) else NewCustomerForm()

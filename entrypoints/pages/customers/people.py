@@ -13,7 +13,7 @@ from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
 from entrypoints.pages.console.csv_files import CsvFile
-from entrypoints.pages.console.frame import ROWS_SHOWN, ConsoleListQuery, Program, after, page_of, with_query
+from entrypoints.pages.console.frame import ConsoleListQuery, Program, after, page_of, with_query
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.customers.customers import CUSTOMER, page_of_customer
 from entrypoints.pages.frame.languages import marked
@@ -83,15 +83,7 @@ async def show_people_of_customer(
 ) -> Page:
     """Show the people of a customer: those who have signed in or, where it shares its directory, all who may."""
     at, found = await opened_service(
-        call,
-        org_slug,
-        service_slug,
-        Operation.CUSTOMER_PEOPLE_READ,
-        people.search,
-        customer_id,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
+        call, org_slug, service_slug, Operation.CUSTOMER_PEOPLE_READ, people.search, customer_id, **query.rows
     )
     return service_page(
         call,

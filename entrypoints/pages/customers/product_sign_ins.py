@@ -12,7 +12,7 @@ from core.customers.products import ProductUnknown
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from entrypoints.pages.console.csv_files import CsvFile
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, console_page, opened, page_of
+from entrypoints.pages.console.frame import PagedQuery, Program, console_page, opened, page_of
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.sign_in_lists import OUTCOME_CHOICES, OUTCOMES
 from entrypoints.pages.console.sign_in_plots import REFUSED, SUCCEEDED, method_name
@@ -67,14 +67,7 @@ FOUND: Final = ConsoleList[ProductSignIn](
 async def show_product_sign_ins(call: Call, org_slug: str, client_id: UUID, query: ProductSignInsQuery) -> Page:
     """Show the sign-ins of the organization's people at a product, also refused ones, by outcome and person."""
     standing, at = await opened(
-        call,
-        org_slug,
-        Operation.SIGN_INS_READ,
-        product_sign_ins.search,
-        client_id,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
+        call, org_slug, Operation.SIGN_INS_READ, product_sign_ins.search, client_id, **query.rows
     )
     language = language_of(call)
     shown = [one.user_id for one in at.rows.found if one.user_id is not None]

@@ -21,7 +21,6 @@ from core.organizations.access import Capability, Operation, RequiredStanding, a
 from core.organizations.organizations import OWNER
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (
-    ROWS_SHOWN,
     ConsoleListQuery,
     Program,
     after,
@@ -148,15 +147,7 @@ async def show_products(
 ) -> Page:
     """Show the products that an organization uses and those that are offered to it, by name and state."""
     query = query or FoundProductsQuery()
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.PRODUCTS_READ,
-        found_products.search,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
+    standing, found = await opened(call, org_slug, Operation.PRODUCTS_READ, found_products.search, **query.rows)
     form = form or ProductAcceptanceForm()
     page = FOUND.page(org_slug)
     return console_page(

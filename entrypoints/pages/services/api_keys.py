@@ -12,7 +12,7 @@ from core.services import api_keys
 from core.services.api_keys import ApiKeyUnknown, ListedApiKey, Permission, PermissionBeyondMaker, TooManyKeys
 from core.services.services import ServiceUnknown
 from core.sessions.shown_secrets import ToShow
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, route_of
+from entrypoints.pages.console.frame import PagedQuery, Program, after, route_of
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
@@ -126,14 +126,7 @@ async def show_service_keys(
     """Show the API keys of a service, the newest first, also those that have expired."""
     query = query or ApiKeysQuery()
     at, found = await opened_service(
-        call,
-        org_slug,
-        service_slug,
-        Operation.API_KEYS_READ,
-        api_keys.search,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
+        call, org_slug, service_slug, Operation.API_KEYS_READ, api_keys.search, **query.rows
     )
     return service_page(
         call,

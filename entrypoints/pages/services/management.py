@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -27,6 +27,7 @@ from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import TYPES
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
+from entrypoints.pages.services.workload_rules import key_set
 from entrypoints.pages.sessions.shown_secrets import leading_to
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.admission.browsers import ProtectedForm, recent, recent_for_form
@@ -319,7 +320,7 @@ def _value(name: str, typed: str) -> Any:
         if typed not in set(kind):
             raise BadRequest.of_field(name, problem)
         return kind(typed)
-    return _key_set(typed) if name == "jwks" else typed
+    return key_set(typed) if name == "jwks" else typed
 
 
 def _lines(typed: str) -> list[str]:
@@ -334,16 +335,6 @@ def _scopes(typed: str) -> list[ServiceScope]:
     """Return the scope of each line: its name, and after the first blank its sentence."""
     parts = [line.partition(" ") for line in _lines(typed)]
     return [ServiceScope(name=name, description=sentence.strip()) for name, _, sentence in parts]
-
-
-def _key_set(typed: str) -> dict[str, Any]:
-    try:
-        found = json.loads(typed)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise BadRequest.of_field("jwks", 'This is a JSON Web Key Set: an object with the list "keys" alone.')
-    return cast("dict[str, Any]", found)
 
 
 # How the texts of fields are read that may be empty.

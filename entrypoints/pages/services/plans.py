@@ -24,7 +24,7 @@ from core.services.plans import (
     TooManyPlans,
 )
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, Program, after, path_in_interface
+from entrypoints.pages.console.frame import PagedQuery, Program, after, path_in_interface
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.prices import amount_of, price, smallest_of
 from entrypoints.pages.frame.forms import DoneQuery
@@ -87,16 +87,7 @@ async def show_plans(
 ) -> Page:
     """Show the plans of a service with their numbers of subscriptions, the oldest first."""
     query = query or PlansQuery()
-    at, found = await opened_service(
-        call,
-        org_slug,
-        service_slug,
-        Operation.PLANS_READ,
-        plans.search,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
+    at, found = await opened_service(call, org_slug, service_slug, Operation.PLANS_READ, plans.search, **query.rows)
     return service_page(
         call,
         "services/plans.html",

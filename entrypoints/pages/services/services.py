@@ -14,7 +14,6 @@ from core.services.services import Admission, ServiceFields, ServiceType, Servic
 from core.sessions.shown_secrets import ToShow
 from core.text import slug_of_name
 from entrypoints.pages.console.frame import (
-    ROWS_SHOWN,
     PagedQuery,
     Program,
     console_page,
@@ -76,15 +75,7 @@ class NewServiceForm(ProtectedForm, kw_only=True):
 @in_console(Operation.SERVICES_LIST)
 async def show_services(call: Call, org_slug: str, query: ServiceSearchQuery) -> Page:
     """Show the services of an organization, by a part of their name or slug."""
-    standing, found = await opened(
-        call,
-        org_slug,
-        Operation.SERVICES_LIST,
-        found_services.search,
-        **query.filters,
-        after=query.position,
-        limit=ROWS_SHOWN,
-    )
+    standing, found = await opened(call, org_slug, Operation.SERVICES_LIST, found_services.search, **query.rows)
     return console_page(
         call,
         "services/services.html",

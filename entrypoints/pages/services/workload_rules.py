@@ -234,7 +234,7 @@ class WorkloadForm(ProtectedForm, kw_only=True):
             issuer=self.issuer,
             match=dict(given),
             jwks_uri=self.jwks_uri.strip() or None,
-            jwks=_key_set(self.jwks),
+            jwks=key_set(self.jwks),
             audience=self.audience.strip() or None,
         )
 
@@ -275,7 +275,8 @@ def example(preset: Preset) -> Mapping[str, Any]:
     }
 
 
-def _key_set(text: str) -> dict[str, Any] | None:
+def key_set(text: str) -> dict[str, Any] | None:
+    """Return a typed key set, None for an empty text; raise `BadRequest` for what is none."""
     if not text.strip():
         return None
     try:
