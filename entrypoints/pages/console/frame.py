@@ -46,7 +46,7 @@ from entrypoints.pages.console.sections import SectionGroup, sections_of, sectio
 from entrypoints.pages.frame.brands import Brand
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
-from entrypoints.pages.frame.refusals import problem_of
+from entrypoints.pages.frame.refusals import problem_of, problems_of
 from entrypoints.pages.frame.rendering import form_page
 from entrypoints.pages.manual import links
 from entrypoints.web.serving.admission.access_policies import CredentialKind
@@ -194,7 +194,8 @@ def console_page(
 ) -> Response:
     """Return a page of the console, with what was just done, or with what was refused; None is in no organization.
 
-    `program` reads what the page shows, and `besides` are further ones; `page_calls.py` knows the rest.
+    `program` reads what the page shows, and `besides` are further ones; `page_calls.py` knows the rest. The
+    template has what is wrong with each field of a refused form as `problems`.
     """
     calls = [(one, route_of(call, one.operation)) for one in (program, *besides)]
     return form_page(
@@ -216,7 +217,7 @@ def console_page(
         sections=_sections_of(standing),
         manual=_manual_of(standing),
         **way_of(call),
-        **values,
+        **{"problems": problems_of(refusal)} | values,
     )
 
 

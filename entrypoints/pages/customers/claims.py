@@ -21,7 +21,6 @@ from core.sessions.claim_sources import METADATA_SOURCES, SOURCES, OwnClaim
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.console.pickers import chosen_person, picker
 from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
@@ -116,7 +115,6 @@ async def show_claims(
         ),
         done=query.done,
         refusal=refusal,
-        problems=problems_of(refusal),
         claims=service.claims,
         typed=form.claims if form is not None else _lines(service),
         sources=[*SOURCES, *(f"{prefix}…" for prefix in METADATA_SOURCES)],

@@ -17,7 +17,6 @@ from entrypoints.pages.console.frame import ConsoleListQuery, Program, after, pa
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.customers.customers import CUSTOMER, page_of_customer
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, service_page
@@ -138,7 +137,6 @@ async def show_person_of_customer(
             "service_customer_users_set_customer_user_roles", customer_id, user_id, body={"roles": person.own_roles}
         ),
         refusal=refusal,
-        problems=problems_of(refusal),
         customer=found.customer,
         person=person,
         service_roles=[titles.get(name, name) for name in person.service_roles],

@@ -34,7 +34,6 @@ from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.customers.claiming import PARTS_OFFERED
 from entrypoints.pages.customers.customers import STATES
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.assignments import AssignmentForm, AssignmentQuery, subjects_to_choose
@@ -161,7 +160,6 @@ async def show_products(
         ),
         done=query.done,
         refusal=refusal,
-        problems=problems_of(refusal),
         **FOUND.values(query, found.rows, org_slug),
         offers=found.offers,
         offered=with_query(page, state=CustomerState.OFFERED.value),
@@ -239,7 +237,6 @@ async def product_page(
         program=_program(product, org_slug),
         done=query.done,
         refusal=refusal,
-        problems=problems_of(refusal),
         found=found,
         product=product,
         state=STATES[product.state],
@@ -309,7 +306,6 @@ async def show_vendor_setup(
             "products_change_product", org_slug, client_id, body={"vendor_setup": found.product.vendor_setup}
         ),
         refusal=refusal,
-        problems=problems_of(refusal),
         product=found.product,
         page=page_of_product(org_slug, client_id),
         parts_offered=PARTS_OFFERED,

@@ -200,7 +200,6 @@ async def show_service_role(
         at,
         program=_of_roles(at.service, org_slug),
         refusal=refusal,
-        problems=problems_of(refusal),
         role=role,
         form=form or ServiceRoleTextsForm(title=role.title, description=role.description, scopes=" ".join(role.scopes)),
         description_max=DESCRIPTION_CHARACTERS_MAX,

@@ -25,7 +25,6 @@ from entrypoints.pages.console.frame import Program
 from entrypoints.pages.customers.customers import CUSTOMER, page_of_customer
 from entrypoints.pages.customers.setup_progress import PARTS
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
 from entrypoints.web.serving.calls import Call
 
@@ -107,7 +106,6 @@ def setup_page(
         program=program,
         done=done,
         refusal=refusal,
-        problems=problems_of(refusal),
         customer=place.customer,
         customers=f"{page_of_service(org_slug, service_slug)}/customers",
         customer_page=customer_page,

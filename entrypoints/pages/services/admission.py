@@ -8,7 +8,6 @@ from core.services import access, admission, management
 from core.services.management import ServiceChanged
 from core.services.services import Admission, ServiceUnknown
 from entrypoints.pages.console.frame import Program, after
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.assignments import (
@@ -63,7 +62,6 @@ async def show_admission(
         program=Program("services_change_service", org_slug, service_slug, body={"access": service.access.value}),
         done=query.done,
         refusal=refusal,
-        problems=problems_of(refusal),
         found=found,
         access=form.access if isinstance(form, ServiceAccessForm) else service.access.value,
         assigned_roles=assignment.roles,

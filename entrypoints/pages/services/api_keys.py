@@ -15,7 +15,6 @@ from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import PagedQuery, Program, after, route_of
 from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
@@ -164,7 +163,6 @@ async def _new(
         ),
         refusal=refusal,
         form=form,
-        problems=problems_of(refusal),
         permissions=PERMISSIONS,
         lacking=api_keys.lacking(at.reader.capabilities),
         expiries=EXPIRIES,

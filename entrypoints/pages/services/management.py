@@ -22,7 +22,6 @@ from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after, page_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.connecting import TYPES
@@ -119,7 +118,6 @@ async def show_service_settings(
         ),
         done=query.done if query is not None else "",
         refusal=refusal,
-        problems=problems_of(refusal),
         typed=typed,
         stored=stored,
         group_boxes=_group_boxes(groups, typed["group_claims"].split()),
@@ -173,7 +171,6 @@ async def _deletion_page(
         at,
         program=Program("services_delete_service", org_slug, service_slug),
         refusal=refusal,
-        problems=problems_of(refusal),
         figures=figures,
         form=form or ServiceDeletionForm(),
     )
@@ -222,7 +219,6 @@ async def _rotation_page(call: Call, org_slug: str, service_slug: str, *, refusa
         program=Program("services_rotate_secret", org_slug, service_slug),
         refusal=refusal,
         kept=KEPT,
-        problems=problems_of(refusal),
     )
 
 

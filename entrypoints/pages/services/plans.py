@@ -29,7 +29,6 @@ from entrypoints.pages.console.lists import ConsoleList
 from entrypoints.pages.console.prices import amount_of, price, smallest_of
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
@@ -122,7 +121,6 @@ async def ask_for_plan(
         ),
         refusal=refusal,
         form=form,
-        problems=problems_of(refusal),
         is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,
         plans=page_of_service(org_slug, service_slug) + TAB,
     )
@@ -170,7 +168,6 @@ async def show_plan(
         shown=shown,
         price=_price(call, plan),
         form=form or _form(plan),
-        problems=problems_of(refusal),
         lacks_change=at.lacks(Operation.PLANS_CHANGE),
         is_sandbox=call.installation.billing.mode is BillingMode.SANDBOX,
         checkout=f"{base_url}{page}{TAB}/{plan_id}/buy",

@@ -21,7 +21,6 @@ from entrypoints.pages.console.frame import (
     page_of,
 )
 from entrypoints.pages.console.lists import ConsoleList
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.admission import chosen_admission
@@ -112,7 +111,6 @@ async def _new(
             body={**_EXAMPLE, "service_type": service_type.value},
         ),
         refusal=refusal,
-        problems=problems_of(refusal),
         usage=usage,
         is_full=usage.max_services is not None and usage.current_services >= usage.max_services,
         kinds=KINDS,

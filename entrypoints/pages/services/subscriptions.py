@@ -36,7 +36,6 @@ from entrypoints.pages.console.pickers import picker
 from entrypoints.pages.console.prices import amount_of, price
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import language_of, marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.web.serving.admission.browsers import ProtectedForm
@@ -182,7 +181,6 @@ async def show_sold_subscription(
         program=_program(found, {"plan_id": form.plan_id if form is not None else str(found.plan_id)}),
         done=query.done if query is not None else "",
         refusal=refusal,
-        problems=problems_of(refusal),
         one=found,
         price=price(language, found.price_cents, found.currency),
         statuses=SUBSCRIPTION_STATUSES,

@@ -11,7 +11,6 @@ from core.services.user_metadata import ServiceUserUnknown
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.console.metadata import MetadataForm, metadata_values
 from entrypoints.pages.frame.forms import DoneQuery
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
@@ -49,7 +48,6 @@ async def show_service_user(
         ),
         done=query.done if query is not None else "",
         refusal=refusal,
-        problems=problems_of(refusal),
         user=user,
         **metadata_values(user.metadata, form),
         lacks_change=at.lacks(Operation.SERVICE_USER_CHANGE),

@@ -10,11 +10,10 @@ from typing import Annotated, Any, Final, cast
 
 import msgspec
 
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.services.workload_rules import CLAIMS_MAX, RefusalReason, WorkloadFields
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.web.serving.admission.browsers import ProtectedForm
 from entrypoints.web.serving.calls import Call
 
@@ -245,7 +244,7 @@ def preset_of(word: str) -> Preset:
 
 
 def form_values(
-    call: Call, preset: Preset, form: WorkloadForm | None, refusal: Refusal | None, *, client_id: str, workloads: str
+    call: Call, preset: Preset, form: WorkloadForm | None, *, client_id: str, workloads: str
 ) -> dict[str, Any]:
     """Return what the template of the form shows."""
     typed = form.typed if form is not None else []
@@ -259,7 +258,6 @@ def form_values(
         "free": ([(name, value) for name, value in typed if name not in named] + [("", "")] * preset.rows_free)[
             : max(preset.rows_free, len(values))
         ],
-        "problems": problems_of(refusal),
         "pipeline": preset.program(issuer=call.installation.settings.base_url, client_id=client_id),
         "workloads": workloads,
     }

@@ -67,7 +67,7 @@ async def _new(
     at, _ = await opened_service(call, org_slug, service_slug, Operation.WORKLOAD_CREATE, workloads.require_creatable)
     preset = form.chosen if form is not None else (query or PresetQuery()).chosen
     page = page_of_service(org_slug, service_slug) + TAB
-    values = form_values(call, preset, form, refusal, client_id=str(at.service.client_id), workloads=page)
+    values = form_values(call, preset, form, client_id=str(at.service.client_id), workloads=page)
     return service_page(
         call,
         "services/workloads_new.html",
@@ -165,9 +165,7 @@ async def _new_of_key(
 ) -> Page:
     standing, found = await opened(call, org_slug, Operation.KEY_CREATE, workloads.list_of_key, key_id)
     preset = form.chosen if form is not None else (query or PresetQuery()).chosen
-    values = form_values(
-        call, preset, form, refusal, client_id=found.key.client_id, workloads=_page_of_key(org_slug, key_id)
-    )
+    values = form_values(call, preset, form, client_id=found.key.client_id, workloads=_page_of_key(org_slug, key_id))
     return console_page(
         call,
         "services/workloads_of_key_new.html",
