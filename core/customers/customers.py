@@ -80,7 +80,7 @@ class ServiceCustomer:
     For an offer, the slug is the one that the vendor typed, and organization and name are None. `is_unclaimed` means
     that the vendor made the organization and no person owns it yet; otherwise `vendor_setup` are the parts that its
     owner lets the vendor set up. `has_internal` says that the vendor has made something for it
-    (`internal_organizations.py`).
+    (`setup_callers.py`).
     """
 
     id: UUID
@@ -274,7 +274,7 @@ def change(uow: UnitOfWork, of: VendorPath, customer_id: UUID, changes: Mapping[
 def end(uow: UnitOfWork, of: VendorPath, customer_id: UUID) -> None:
     """Withdraw an offer, or end the use of the service by a customer; a later beginning is another record.
 
-    A customer that no person owns can be restored for a while (`restoration.py`).
+    A customer that no person owns can be restored for a while (`made_customers.py`).
     """
     vendor = authorize_vendor(uow, of, Operation.CUSTOMERS_CHANGE)
     service = vendor.service

@@ -1,6 +1,6 @@
 """What vendors have made for an organization: its owner lists, removes and adopts it.
 
-Vendors make things for their customers in internal organizations (`internal_organizations.py`), where they have power
+Vendors make things for their customers in internal organizations (`setup_callers.py`), where they have power
 in one relation alone. An adopted thing becomes the organization's own, as if it had made it, with other secrets: the
 vendor neither reads nor changes it any more, and it outlives the relation. Adopting makes no members. People that a
 thing has admitted to the vendor's service stay admitted there.

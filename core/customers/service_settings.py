@@ -1,4 +1,4 @@
-"""Settings of a service for its customers in the console: who may use it, its roles, and the start of a sign-in.
+"""Settings of a service for its customers in the console: who may use it, and its roles.
 
 The rules are in `core/services/services.py`. The roles are a list of the service's record: programs replace it as
 a whole, the console changes one role at a time.
@@ -70,14 +70,6 @@ def set_policy(
     """
     of_individuals = {"individuals": individuals} if customers is not CustomerPolicy.NONE else {}
     changes = {"customers": customers, **of_individuals}
-    return management.change(uow, slug, service_slug, changes, outside=outside, seen=seen)
-
-
-def set_start(
-    uow: UnitOfWork, slug: str, service_slug: str, initiate_login_uri: str | None, *, outside: Outside, seen: str
-) -> Service:
-    """Set the page of the service that begins a sign-in, None for none; raise `BadRequest` and `ServiceChanged`."""
-    changes = {"initiate_login_uri": initiate_login_uri}
     return management.change(uow, slug, service_slug, changes, outside=outside, seen=seen)
 
 

@@ -1,6 +1,6 @@
 """Setup links that a vendor makes for a customer, whose IT staff fill in the parts that the link opens.
 
-The holder acts in the internal organization of the customer (`internal_organizations.py`), as every holder of a link
+The holder acts in the internal organization of the customer (`setup_callers.py`), as every holder of a link
 does (`core/organizations/link_callers.py`). A link ends with the customer, with the key of the service that made it,
 and when its maker may not set the customer up any more. After each part its pages lead back to the vendor.
 """

@@ -6,7 +6,7 @@ from core.customers import service_settings
 from core.customers.service_settings import ServiceRoleUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
-from core.services import access
+from core.services import access, management
 from core.services.management import CustomersRemain, ServiceChanged
 from core.services.services import (
     DESCRIPTION_CHARACTERS_MAX,
@@ -21,7 +21,6 @@ from core.services.services import (
 from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
@@ -64,26 +63,24 @@ class ServiceStartForm(ProtectedForm, kw_only=True):
     seen_version: str = ""
 
 
-class ServiceRoleForm(ProtectedForm, kw_only=True):
-    """A new role of a service."""
-
-    name: str = ""
-    title: str = ""
-    description: str = ""
-    scopes: str = ""
-
-    @property
-    def role(self) -> ServiceRole:
-        """The role that is meant."""
-        return _role(self.name.strip(), self)
-
-
 class ServiceRoleTextsForm(ProtectedForm, kw_only=True):
     """The title, the description and the scopes of a role of a service."""
 
     title: str = ""
     description: str = ""
     scopes: str = ""
+
+    def role(self, name: str) -> ServiceRole:
+        """Return the role that is meant."""
+        return ServiceRole(
+            name=name, title=self.title.strip(), description=self.description.strip(), scopes=self.scopes.split()
+        )
+
+
+class ServiceRoleForm(ServiceRoleTextsForm, kw_only=True):
+    """A new role of a service."""
+
+    name: str = ""
 
 
 @routes.get(SETTINGS, refuses=(ServiceUnknown,))
@@ -99,7 +96,6 @@ async def show_customer_settings(
 ) -> Page:
     """Show which organizations may use a service, who may without one, where sign-ins begin, and its roles."""
     at, service = await opened_service(call, org_slug, service_slug, Operation.CUSTOMERS_READ, service_settings.read)
-    problems = problems_of(refusal)
     return service_page(
         call,
         "customers/service_settings.html",
@@ -117,7 +113,6 @@ async def show_customer_settings(
         ),
         done=query.done if query is not None else "",
         refusal=refusal,
-        problems=problems,
         policy=form if isinstance(form, CustomerPolicyForm) else _policy_of(service),
         start=form.initiate_login_uri if isinstance(form, ServiceStartForm) else service.initiate_login_uri or "",
         tile=f"{call.installation.settings.base_url}/auth/start/{service.client_id}",
@@ -160,10 +155,10 @@ async def set_customer_policy(call: Call, org_slug: str, service_slug: str, form
 async def set_start_of_sign_ins(call: Call, org_slug: str, service_slug: str, form: ServiceStartForm) -> PageOrRedirect:
     """Set where sign-ins begin; programs use `PATCH …/services/:service_slug` with `initiate_login_uri`."""
     await call.transact(
-        service_settings.set_start,
+        management.change,
         org_slug,
         service_slug,
-        form.initiate_login_uri.strip() or None,
+        {"initiate_login_uri": form.initiate_login_uri.strip() or None},
         outside=outside(call),
         seen=form.seen_version,
     )
@@ -175,7 +170,9 @@ async def set_start_of_sign_ins(call: Call, org_slug: str, service_slug: str, fo
 @shows_again(show_customer_settings, BadRequest)
 async def add_service_role(call: Call, org_slug: str, service_slug: str, form: ServiceRoleForm) -> PageOrRedirect:
     """Add a role to a service; programs use `PATCH …/services/:service_slug` with all `roles`."""
-    await call.transact(service_settings.add_role, org_slug, service_slug, form.role, outside=outside(call))
+    await call.transact(
+        service_settings.add_role, org_slug, service_slug, form.role(form.name.strip()), outside=outside(call)
+    )
     return after(_settings(org_slug, service_slug), "service-role-saved")
 
 
@@ -216,7 +213,7 @@ async def change_service_role(
 ) -> PageOrRedirect:
     """Change the title and description of a role; programs use `PATCH …/services/:service_slug` with all `roles`."""
     await call.transact(
-        service_settings.change_role, org_slug, service_slug, _role(role_name, form), outside=outside(call)
+        service_settings.change_role, org_slug, service_slug, form.role(role_name), outside=outside(call)
     )
     return after(_settings(org_slug, service_slug), "service-role-saved")
 
@@ -268,9 +265,3 @@ def _customers(org_slug: str, service_slug: str) -> str:
 
 def _settings(org_slug: str, service_slug: str) -> str:
     return f"{_customers(org_slug, service_slug)}/settings"
-
-
-def _role(name: str, form: ServiceRoleForm | ServiceRoleTextsForm) -> ServiceRole:
-    return ServiceRole(
-        name=name, title=form.title.strip(), description=form.description.strip(), scopes=form.scopes.split()
-    )

@@ -54,7 +54,7 @@ ORGANIZATIONS: Final = f"{ACCOUNT}/organizations"
 SEARCH: Final = f"{ACCOUNT}/search"
 # How many organizations a search of the account shows.
 _FOUND_MAX: Final = 10
-# The kinds of applications that a service is most often made for (`services/kinds.py`).
+# The kinds of applications that a service is most often made for (`services/connecting.py`).
 _KINDS: Final = (("web", marked("Web application")), ("spa", marked("Single-page application")))
 
 
