@@ -52,6 +52,14 @@ class CustomerDomainForm(ProtectedForm, kw_only=True):
     domain: str = ""
     provider_id: str = ""
 
+    @property
+    def connection_id(self) -> UUID:
+        """The id of the connection; raise `BadRequest` for none."""
+        provider_id = id_or_none(self.provider_id)
+        if provider_id is None:
+            raise BadRequest.of_field("provider_id", "Choose a connection.")
+        return provider_id
+
 
 @routes.get(MAIL_DOMAINS, refuses=(SetupLinkDead,))
 @holding_setup_link
@@ -84,10 +92,7 @@ async def show_mail_domain_setup(
 async def claim_customer_domain(call: Call, form: CustomerDomainForm) -> PageOrRedirect:
     """Claim a mail domain, which routes nothing before it is verified."""
     await require_part(call, Part.MAIL_DOMAIN)
-    provider_id = id_or_none(form.provider_id)
-    if provider_id is None:
-        raise BadRequest.of_field("provider_id", "Choose a connection.")
-    await sent(call, form, domain_routes.create, form.domain, provider_id, enforced=False)
+    await sent(call, form, domain_routes.create, form.domain, form.connection_id, enforced=False)
     return done(MAIL_DOMAINS, "mail-domain-claimed")
 
 
@@ -118,13 +123,6 @@ async def delete_customer_domain(call: Call, domain_id: UUID, form: ProtectedFor
     return done(MAIL_DOMAINS, "mail-domain-removed")
 
 
-class NewMailDomainForm(ProtectedForm, kw_only=True):
-    """A mail domain, and the connection by which its addresses sign in."""
-
-    domain: str = ""
-    provider_id: str = ""
-
-
 @console_routes.get(BY_VENDOR, refuses=REFUSES_TO_VENDOR)
 @on_service_in_console(Operation.CUSTOMER_SETUP_READ)
 async def show_customer_mail_domains(
@@ -134,7 +132,7 @@ async def show_customer_mail_domains(
     customer_id: UUID,
     *,
     query: DoneQuery | None = None,
-    form: NewMailDomainForm | None = None,
+    form: CustomerDomainForm | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
     """Show the mail domains of a customer, each with the record that proves it and when it was looked for."""
@@ -158,7 +156,7 @@ async def show_customer_mail_domains(
         connections=found.connections,
         names=dict(found.connections),
         reasons=REASONS,
-        typed=form or NewMailDomainForm(),
+        typed=form or CustomerDomainForm(),
     )
 
 
@@ -166,15 +164,12 @@ async def show_customer_mail_domains(
 @on_service_in_console(Operation.CUSTOMER_SETUP)
 @shows_again(show_customer_mail_domains, BadRequest, DomainRoutedAlready)
 async def claim_customer_mail_domain(
-    call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: NewMailDomainForm
+    call: Call, org_slug: str, service_slug: str, customer_id: UUID, form: CustomerDomainForm
 ) -> PageOrRedirect:
     """Claim a mail domain for a customer; programs use `POST …/customers/:customer_id/mail-domains`."""
     await require_change(call, org_slug, service_slug, customer_id)
-    provider_id = id_or_none(form.provider_id)
-    if provider_id is None:
-        raise BadRequest.of_field("provider_id", "Choose a connection.")
     path = path_of(org_slug, service_slug, customer_id)
-    await call.transact(mail_domains.create, path, form.domain, provider_id)
+    await call.transact(mail_domains.create, path, form.domain, form.connection_id)
     return after(call.request.path, "mail-domain-claimed")
 
 
