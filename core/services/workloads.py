@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.errors import BadRequest, NotFound
@@ -170,7 +170,7 @@ def found_among(workloads: Sequence[Workload], workload_id: UUID) -> Workload:
 
 
 def _add(
-    uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, made_by: Caller, named: dict[str, str]
+    uow: UnitOfWork, holder: WorkloadHolder, given: WorkloadFields, made_by: Caller, named: dict[str, Any]
 ) -> Workload:
     """Store and record a new workload; raise `TooManyWorkloads`. `named` are the details that name its owner."""
     # The organization is locked, so no other transaction adds a workload meanwhile.
@@ -197,7 +197,7 @@ def _add(
     return made
 
 
-def _remove(uow: UnitOfWork, holder: WorkloadHolder, workload_id: UUID, named: dict[str, str]) -> None:
+def _remove(uow: UnitOfWork, holder: WorkloadHolder, workload_id: UUID, named: dict[str, Any]) -> None:
     removed = uow.workloads.remove(holder, workload_id)
     if removed is None:
         raise WorkloadUnknown
@@ -213,16 +213,16 @@ def _key(uow: UnitOfWork, authorized: OrganizationAccess, key_id: UUID) -> tuple
     return WorkloadHolder(organization_id=organization_id, key_id=key_id), found
 
 
-def _named_service(service: Service) -> dict[str, str]:
+def _named_service(service: Service) -> dict[str, Any]:
     return {"service_id": str(service.id), "service_slug": service.slug}
 
 
-def _named_key(key: OrganizationKey) -> dict[str, str]:
+def _named_key(key: OrganizationKey) -> dict[str, Any]:
     return {"key_id": str(key.id), "key_name": key.name}
 
 
 def _record(
-    uow: UnitOfWork, action: AuditAction, holder: WorkloadHolder, workload: Workload, named: dict[str, str]
+    uow: UnitOfWork, action: AuditAction, holder: WorkloadHolder, workload: Workload, named: dict[str, Any]
 ) -> None:
     uow.record(
         action,

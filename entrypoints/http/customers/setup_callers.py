@@ -43,25 +43,31 @@ def for_vendor(
 
     def declare_both(handler: Handler) -> Handler:
         async def of_member(call: Call, org_slug: str, service_slug: str, customer_id: UUID, **sent: Any) -> Any:
-            path = CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug)
-            return await handler(call, path, **sent)
+            customer = CustomerPath(customer_id=customer_id, org_slug=org_slug, service_slug=service_slug)
+            return await handler(call, customer, **sent)
 
         async def of_program(call: Call, customer_id: UUID, **sent: Any) -> Any:
             return await handler(call, CustomerPath(customer_id=customer_id), **sent)
 
-        sent = {name: kind for name, kind in handler.__annotations__.items() if name != "customer"}
-        for own in (of_member, of_program):
-            named = {name: kind for name, kind in own.__annotations__.items() if name not in {"sent", "return"}}
-            update_wrapper(own, handler)
-            own.__annotations__ = named | sent
-        of_program.__name__ += "_by_key"
         shared = (CustomerUnknown, BeyondVendorSetup, CustomerClosed)
         declare(f"{OF_MEMBERS}{path}", refuses=(ServiceUnknown, *shared, *refuses), **options)(
-            on_service(operation)(of_member)
+            on_service(operation)(_made(of_member, handler))
         )
         declare(f"{OF_PROGRAMS}{path}", refuses=(*shared, MakerOfKeyGone, *refuses), **options)(
-            service_key(Permission.SETUP_CUSTOMERS)(of_program)
+            service_key(Permission.SETUP_CUSTOMERS)(_made(of_program, handler, "_by_key"))
         )
         return handler
 
     return declare_both
+
+
+def _made(
+    own: Callable[..., Awaitable[Any]], handler: Callable[..., Awaitable[Any]], suffix: str = ""
+) -> Callable[..., Awaitable[Any]]:
+    """Give a function the name and text of the handler, and its parameters beside what names the customer."""
+    named = {name: kind for name, kind in own.__annotations__.items() if name not in {"sent", "return"}}
+    sent = {name: kind for name, kind in handler.__annotations__.items() if name != "customer"}
+    update_wrapper(own, handler)
+    own.__annotations__ = named | sent
+    own.__name__ += suffix
+    return own
