@@ -3,26 +3,31 @@
 Every kind names the page of the product's documentation that its steps follow, and when it was read.
 """
 
+from functools import partial
 from typing import Final
 
 from entrypoints.pages.console.setup_steps import ProviderKind, Step
 from entrypoints.pages.frame.languages import marked
 
-READ_IN: Final = "2026-11"
-_TOKEN: Final = Step(text=marked("Create a token on this page. It is shown once; copy it then."))
+_kind: Final = partial(ProviderKind, read_in="2026-11")
+
+
+def _steps(*given: str | Step) -> tuple[Step, ...]:
+    """Return the steps; most of them are a text alone."""
+    return tuple(one if isinstance(one, Step) else Step(text=one) for one in given)
+
+
+_TOKEN: Final = marked("Create a token on this page. It is shown once; copy it then.")
 KINDS: Final = (
-    ProviderKind(
+    _kind(
         word="okta",
         name="Okta",
         source="https://help.okta.com/en-us/content/topics/apps/apps_app_integration_wizard_scim.htm",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
-            Step(
-                text=marked(
-                    "In the Okta Admin Console, open “Applications” and your application. On the tab “General”, edit"
-                    " “App Settings”, choose “SCIM” as “Provisioning”, and “Save”."
-                )
+            marked(
+                "In the Okta Admin Console, open “Applications” and your application. On the tab “General”, edit"
+                " “App Settings”, choose “SCIM” as “Provisioning”, and “Save”."
             ),
             Step(
                 text=marked(
@@ -31,68 +36,55 @@ KINDS: Final = (
                 ),
                 copies=("scim_url", "identifier"),
             ),
-            Step(
-                text=marked(
-                    "Choose “Test Connector Configuration” and “Save”. Then, under “To App”, enable “Create Users”,"
-                    " “Update User Attributes” and “Deactivate Users”."
-                )
+            marked(
+                "Choose “Test Connector Configuration” and “Save”. Then, under “To App”, enable “Create Users”,"
+                " “Update User Attributes” and “Deactivate Users”."
             ),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="entra",
         name="Microsoft Entra ID",
         source="https://learn.microsoft.com/en-us/entra/identity/app-provisioning/use-scim-to-provision-users-and-groups",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
-            Step(
-                text=marked(
-                    "In the Microsoft Entra admin center, open “Entra ID”, “Enterprise apps” and your application, then"
-                    " “Provisioning” and “Connect your application”."
-                )
+            marked(
+                "In the Microsoft Entra admin center, open “Entra ID”, “Enterprise apps” and your application, then"
+                " “Provisioning” and “Connect your application”."
             ),
             Step(
                 text=marked("Enter this as “Tenant URL” and the token as “Secret token”. Choose “Test connection”."),
                 copies=("entra_url",),
             ),
-            Step(
-                text=marked(
-                    "Choose “Create”. Under “Users and groups”, assign who is to be provisioned, and choose “Start"
-                    " provisioning”."
-                )
+            marked(
+                "Choose “Create”. Under “Users and groups”, assign who is to be provisioned, and choose “Start"
+                " provisioning”."
             ),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="google",
         name="Google Workspace",
         source="https://support.google.com/a/answer/7681608",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
-            Step(
-                text=marked(
-                    "In the Google Admin console, open “Apps”, “Web and mobile apps” and your application, then"
-                    " “Autoprovisioning” and “Set up autoprovisioning”."
-                )
+            marked(
+                "In the Google Admin console, open “Apps”, “Web and mobile apps” and your application, then"
+                " “Autoprovisioning” and “Set up autoprovisioning”."
             ),
             Step(text=marked("Enter the token as “Access token”, and this as “Endpoint URL”."), copies=("scim_url",)),
-            Step(text=marked("Check the mapping of attributes, choose “Finish”, and turn autoprovisioning on.")),
+            marked("Check the mapping of attributes, choose “Finish”, and turn autoprovisioning on."),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="jumpcloud",
         name="JumpCloud",
         source="https://jumpcloud.com/support/provision-and-manage-users-and-groups-in-apps-using-custom-scim-identity-management-integration",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
-            Step(
-                text=marked(
-                    "In the JumpCloud Admin Portal, open “SSO Applications” and your application, and its tab"
-                    " “Identity Management”. Choose “SCIM API”, “SCIM 2.0” and “Configure”."
-                ),
+            marked(
+                "In the JumpCloud Admin Portal, open “SSO Applications” and your application, and its tab"
+                " “Identity Management”. Choose “SCIM API”, “SCIM 2.0” and “Configure”."
             ),
             Step(
                 text=marked(
@@ -101,23 +93,18 @@ KINDS: Final = (
                 ),
                 copies=("scim_url",),
             ),
-            Step(
-                text=marked("On the tab “User Groups”, choose whose accounts are created here, and “Save”."),
-            ),
+            marked("On the tab “User Groups”, choose whose accounts are created here, and “Save”."),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="onelogin",
         name="OneLogin",
         source="https://developers.onelogin.com/scim",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
-            Step(
-                text=marked(
-                    "In the OneLogin administration, open “Applications” and “Add App”. Look for “SCIM Provisioner"
-                    " with SAML (SCIM v2 Core)”, enter a name, and “Save”."
-                ),
+            marked(
+                "In the OneLogin administration, open “Applications” and “Add App”. Look for “SCIM Provisioner"
+                " with SAML (SCIM v2 Core)”, enter a name, and “Save”."
             ),
             Step(
                 text=marked(
@@ -126,29 +113,22 @@ KINDS: Final = (
                 ),
                 copies=("scim_url",),
             ),
-            Step(
-                text=marked("On “Parameters”, choose “Email” as the value of “scimusername”."),
-            ),
-            Step(
-                text=marked(
-                    "On “Provisioning”, turn “Enable provisioning” on, and say which actions an administrator has to"
-                    " approve. On “Access”, choose the roles whose people are created here, and “Save”."
-                ),
+            marked("On “Parameters”, choose “Email” as the value of “scimusername”."),
+            marked(
+                "On “Provisioning”, turn “Enable provisioning” on, and say which actions an administrator has to"
+                " approve. On “Access”, choose the roles whose people are created here, and “Save”."
             ),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="ping",
         name="PingOne",
         source="https://docs.pingidentity.com/r/en-us/pingone/pingone_create_provisioning_connection",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
-            Step(
-                text=marked(
-                    "In the PingOne admin console, open “Integrations” and “Provisioning”, and choose the plus sign,"
-                    " “New Connection”, “Identity Store” and “SCIM Outbound”. Enter a name."
-                ),
+            marked(
+                "In the PingOne admin console, open “Integrations” and “Provisioning”, and choose the plus sign,"
+                " “New Connection”, “Identity Store” and “SCIM Outbound”. Enter a name."
             ),
             Step(
                 text=marked(
@@ -157,25 +137,20 @@ KINDS: Final = (
                 ),
                 copies=("scim_url",),
             ),
-            Step(
-                text=marked(
-                    "Turn the connection on. Choose the plus sign and “New Rule” from PingOne to the connection, with"
-                    " a filter for the people who are created here, and turn the rule on."
-                ),
+            marked(
+                "Turn the connection on. Choose the plus sign and “New Rule” from PingOne to the connection, with"
+                " a filter for the people who are created here, and turn the rule on."
             ),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="keycloak",
         name="Keycloak",
         source="https://www.keycloak.org/docs/latest/server_admin/",
-        read_in=READ_IN,
-        steps=(
-            Step(
-                text=marked(
-                    "Keycloak sends nothing by SCIM itself. Skip this part: an account is known from the first sign-in"
-                    " by the connection, and groups may come with each sign-in."
-                ),
+        steps=_steps(
+            marked(
+                "Keycloak sends nothing by SCIM itself. Skip this part: an account is known from the first sign-in"
+                " by the connection, and groups may come with each sign-in."
             ),
             Step(
                 text=marked(
@@ -185,12 +160,11 @@ KINDS: Final = (
             ),
         ),
     ),
-    ProviderKind(
+    _kind(
         word="other",
         name=marked("Another directory"),
         source="https://www.rfc-editor.org/rfc/rfc7644",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _TOKEN,
             Step(
                 text=marked(
@@ -199,61 +173,47 @@ KINDS: Final = (
                 ),
                 copies=("scim_url", "identifier"),
             ),
-            Step(text=marked("Turn on creating, changing and deactivating users.")),
+            marked("Turn on creating, changing and deactivating users."),
         ),
     ),
 )
-_PROVISIONED: Final = Step(
-    text=marked("First set up provisioning by SCIM, with a token of a link that is also for groups.")
-)
+_PROVISIONED: Final = marked("First set up provisioning by SCIM, with a token of a link that is also for groups.")
 GROUP_KINDS: Final = (
-    ProviderKind(
+    _kind(
         word="okta",
         name="Okta",
         source="https://help.okta.com/en-us/content/topics/users-groups-profiles/usgp-enable-group-push.htm",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _PROVISIONED,
-            Step(
-                text=marked(
-                    "In the Okta Admin Console, open “Applications” and your application. On the tab “Assignments”,"
-                    " assign the people of the groups: a group that is pushed holds only those who are provisioned."
-                )
+            marked(
+                "In the Okta Admin Console, open “Applications” and your application. On the tab “Assignments”,"
+                " assign the people of the groups: a group that is pushed holds only those who are provisioned."
             ),
-            Step(
-                text=marked(
-                    "On the tab “Push Groups”, choose “Push Groups” and “Find groups by name”. Enter the group, keep"
-                    " “Push group memberships immediately”, and “Save”."
-                )
+            marked(
+                "On the tab “Push Groups”, choose “Push Groups” and “Find groups by name”. Enter the group, keep"
+                " “Push group memberships immediately”, and “Save”."
             ),
         ),
         arrives=marked("The name of each pushed group arrives, and its members, within a minute."),
     ),
-    ProviderKind(
+    _kind(
         word="entra",
         name="Microsoft Entra ID",
         source="https://learn.microsoft.com/en-us/entra/identity/app-provisioning/use-scim-to-provision-users-and-groups",
-        read_in=READ_IN,
-        steps=(
+        steps=_steps(
             _PROVISIONED,
-            Step(
-                text=marked(
-                    "In the Microsoft Entra admin center, open “Enterprise apps” and your application. Under “Users and"
-                    " groups”, assign the groups. The people of groups inside a group are not sent."
-                )
+            marked(
+                "In the Microsoft Entra admin center, open “Enterprise apps” and your application. Under “Users and"
+                " groups”, assign the groups. The people of groups inside a group are not sent."
             ),
-            Step(
-                text=marked(
-                    "Under “Provisioning”, “Mappings”, see that “Provision Microsoft Entra ID Groups” is enabled, and"
-                    " start provisioning."
-                )
+            marked(
+                "Under “Provisioning”, “Mappings”, see that “Provision Microsoft Entra ID Groups” is enabled, and"
+                " start provisioning."
             ),
-            Step(
-                text=marked(
-                    "Without SCIM, open “App registrations”, your application and “Token configuration”. Choose “Add"
-                    " groups claim”, “Groups assigned to the application” and “Group ID”: with all groups, a person who"
-                    " is in too many sends none."
-                )
+            marked(
+                "Without SCIM, open “App registrations”, your application and “Token configuration”. Choose “Add"
+                " groups claim”, “Groups assigned to the application” and “Group ID”: with all groups, a person who"
+                " is in too many sends none."
             ),
         ),
         arrives=marked(
@@ -261,51 +221,38 @@ GROUP_KINDS: Final = (
             " of the groups arrive when a person signs in."
         ),
     ),
-    ProviderKind(
+    _kind(
         word="google",
         name="Google Workspace",
         source="https://support.google.com/a/answer/11143403",
-        read_in=READ_IN,
-        steps=(
-            Step(text=marked("Google Workspace sends groups when a person signs in by SAML, and not by provisioning.")),
-            Step(
-                text=marked(
-                    "In the Google Admin console, open “Apps”, “Web and mobile apps” and your application, then “SAML"
-                    " attribute mapping”."
-                )
+        steps=_steps(
+            marked("Google Workspace sends groups when a person signs in by SAML, and not by provisioning."),
+            marked(
+                "In the Google Admin console, open “Apps”, “Web and mobile apps” and your application, then “SAML"
+                " attribute mapping”."
             ),
-            Step(
-                text=marked(
-                    "Under “Group membership”, choose the groups, at most 75. Enter groups as “App attribute”, and"
-                    " “Save”."
-                )
+            marked(
+                "Under “Group membership”, choose the groups, at most 75. Enter groups as “App attribute”, and “Save”."
             ),
         ),
         arrives=marked("The names of those chosen groups that a person is in arrive when the person signs in."),
     ),
-    ProviderKind(
+    _kind(
         word="jumpcloud",
         name="JumpCloud",
         source="https://jumpcloud.com/support/provision-and-manage-users-and-groups-in-apps-using-custom-scim-identity-management-integration",
-        read_in=READ_IN,
-        steps=(
-            Step(
-                text=marked(
-                    "In the JumpCloud Admin Portal, open “SSO Applications” and your application. Under “User Groups”,"
-                    " select the groups, and “Save”."
-                )
+        steps=_steps(
+            marked(
+                "In the JumpCloud Admin Portal, open “SSO Applications” and your application. Under “User Groups”,"
+                " select the groups, and “Save”."
             ),
-            Step(
-                text=marked(
-                    "With provisioning: under “Identity Management”, turn “Enable management of User Groups and Group"
-                    " Membership in this application” on, and “Activate”."
-                )
+            marked(
+                "With provisioning: under “Identity Management”, turn “Enable management of User Groups and Group"
+                " Membership in this application” on, and “Activate”."
             ),
-            Step(
-                text=marked(
-                    "Without it: under “SSO”, “Attributes”, turn “include group attribute” on, and enter groups as its"
-                    " name."
-                )
+            marked(
+                "Without it: under “SSO”, “Attributes”, turn “include group attribute” on, and enter groups as its"
+                " name."
             ),
         ),
         arrives=marked(
@@ -313,24 +260,19 @@ GROUP_KINDS: Final = (
             " when the person signs in."
         ),
     ),
-    ProviderKind(
+    _kind(
         word="onelogin",
         name="OneLogin",
         source="https://developers.onelogin.com/scim",
-        read_in=READ_IN,
-        steps=(
-            Step(
-                text=marked(
-                    "With provisioning: on “Parameters” of the application, open “Groups”, and turn “Include in User"
-                    " Provisioning” on. On “Rules”, add one whose action is “Set Groups” by the roles of a person, and"
-                    " “Save”."
-                ),
+        steps=_steps(
+            marked(
+                "With provisioning: on “Parameters” of the application, open “Groups”, and turn “Include in User"
+                " Provisioning” on. On “Rules”, add one whose action is “Set Groups” by the roles of a person, and"
+                " “Save”."
             ),
-            Step(
-                text=marked(
-                    "Without it, by SAML: on “Parameters”, add groups with the value “User Roles”, and turn “Include"
-                    " in SAML assertion” and “Multi-value parameter” on."
-                ),
+            marked(
+                "Without it, by SAML: on “Parameters”, add groups with the value “User Roles”, and turn “Include"
+                " in SAML assertion” and “Multi-value parameter” on."
             ),
         ),
         arrives=marked(
@@ -338,23 +280,18 @@ GROUP_KINDS: Final = (
             " the roles of a person when the person signs in."
         ),
     ),
-    ProviderKind(
+    _kind(
         word="ping",
         name="PingOne",
         source="https://docs.pingidentity.com/pingone/integrations/p1_provisioning_outbound_group_provisioning.html",
-        read_in=READ_IN,
-        steps=(
-            Step(
-                text=marked(
-                    "With provisioning: in the PingOne admin console, open “Integrations”, “Provisioning” and the rule"
-                    " of the connection. Under “Group Provisioning”, add the groups, and save."
-                ),
+        steps=_steps(
+            marked(
+                "With provisioning: in the PingOne admin console, open “Integrations”, “Provisioning” and the rule"
+                " of the connection. Under “Group Provisioning”, add the groups, and save."
             ),
-            Step(
-                text=marked(
-                    "Without it: on “Attribute Mappings” of the application, add groups with the PingOne mapping"
-                    " “Group Names”."
-                ),
+            marked(
+                "Without it: on “Attribute Mappings” of the application, add groups with the PingOne mapping"
+                " “Group Names”."
             ),
         ),
         arrives=marked(
@@ -362,49 +299,34 @@ GROUP_KINDS: Final = (
             " person signs in."
         ),
     ),
-    ProviderKind(
+    _kind(
         word="keycloak",
         name="Keycloak",
         source="https://www.keycloak.org/docs/latest/server_admin/#_protocol-mappers",
-        read_in=READ_IN,
-        steps=(
-            Step(
-                text=marked(
-                    "In the Keycloak admin console, open “Clients”, your client, “Client scopes” and the scope whose"
-                    " name ends in -dedicated."
-                )
+        steps=_steps(
+            marked(
+                "In the Keycloak admin console, open “Clients”, your client, “Client scopes” and the scope whose"
+                " name ends in -dedicated."
             ),
-            Step(
-                text=marked(
-                    "Choose “Add mapper”, “By configuration” and “Group Membership”; for a client of SAML, “Group"
-                    " list”."
-                )
+            marked(
+                "Choose “Add mapper”, “By configuration” and “Group Membership”; for a client of SAML, “Group list”."
             ),
-            Step(
-                text=marked(
-                    "Enter groups as “Token Claim Name” or “Group attribute name”. Turn “Full group path” off, keep"
-                    " “Add to ID token” on, and “Save”."
-                )
+            marked(
+                "Enter groups as “Token Claim Name” or “Group attribute name”. Turn “Full group path” off, keep"
+                " “Add to ID token” on, and “Save”."
             ),
         ),
         arrives=marked("The names of the groups of a person arrive when the person signs in."),
     ),
-    ProviderKind(
+    _kind(
         word="other",
         name=marked("Another directory"),
         source="https://www.rfc-editor.org/rfc/rfc7643",
-        read_in=READ_IN,
-        steps=(
-            Step(
-                text=marked(
-                    "By SCIM, let your directory push its groups, each with its members, who are provisioned before."
-                )
-            ),
-            Step(
-                text=marked(
-                    "Without SCIM, let your identity provider name the groups of a person: in the claim groups of"
-                    " OpenID Connect, or in the attribute groups of SAML. Choose ids if it offers them."
-                )
+        steps=_steps(
+            marked("By SCIM, let your directory push its groups, each with its members, who are provisioned before."),
+            marked(
+                "Without SCIM, let your identity provider name the groups of a person: in the claim groups of"
+                " OpenID Connect, or in the attribute groups of SAML. Choose ids if it offers them."
             ),
         ),
         arrives=marked("By SCIM, names and members arrive; otherwise what your provider sends when a person signs in."),
