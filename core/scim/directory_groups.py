@@ -162,7 +162,7 @@ def show_to_members(
     """Return a group and its members from a position on, in the order of their ids; raise `ResourceUnknown`."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     group = _shown(uow, organization_id, group_id, member_form=None)
-    found = uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit + 1)
+    found = uow.elsewhere.directory_groups.people(organization_id, group_id, after=after, limit=limit + 1)
 
     def count(*, counted_max: int) -> int:
         return min(group.member_count, counted_max)
@@ -176,7 +176,7 @@ def listed_members(
     """Return a part of the members of a group; for files."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
     _shown(uow, organization_id, group_id, member_form=None)
-    return uow.elsewhere.directory_groups.people_after(organization_id, group_id, after=after, limit=limit)
+    return uow.elsewhere.directory_groups.people(organization_id, group_id, after=after, limit=limit)
 
 
 def list_page(

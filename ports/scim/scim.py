@@ -179,14 +179,10 @@ class DirectoryGroups(Protocol):
         """Return the accounts of the first members of a group, or of the first after one, in the order of their ids."""
         ...
 
-    def people(self, organization_id: UUID, group_id: UUID, *, limit: int, offset: int) -> Sequence[PersonInGroup]:
-        """Return members of a group, by the order of their ids."""
-        ...
-
-    def people_after(
-        self, organization_id: UUID, group_id: UUID, *, after: Position | None, limit: int
+    def people(
+        self, organization_id: UUID, group_id: UUID, *, after: Position | None = None, limit: int, offset: int = 0
     ) -> Sequence[PersonInGroup]:
-        """Return members of a group after a position, by the order of their ids."""
+        """Return members of a group, from a position on or without the first ones, by the order of their ids."""
         ...
 
     def found(self, organization_id: UUID, *, part: str, after: Position | None, limit: int) -> Sequence[Group]:

@@ -21,7 +21,7 @@ READ_ELSEWHERE: Final = {
     "bulk_jobs": "count page",
     "customer_people": "page",
     "customer_setup_progress": "made troubles",
-    "directory_groups": "count_found found page people people_after",
+    "directory_groups": "count_found found page people",
     "end_users": "page",
     "event_feed": "last_read page",
     "figures": "platform",

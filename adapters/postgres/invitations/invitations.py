@@ -37,39 +37,36 @@ _SERVICE_NAMES: Final = """
           WHERE    s.organization_id = i.organization_id AND s.id = ANY (i.service_ids)
           ORDER BY lower(s.name), s.slug) AS service_names
 """
-_INVITATION: Final = f"""
-    SELECT i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at, i.created_at,
-           i.message, i.name, {SERVICES}
-    FROM   invitations i
+_COLUMNS: Final = f"""
+    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at, i.created_at,
+    i.message, i.name, {SERVICES}
 """
+_INVITATION: Final = f"SELECT {_COLUMNS} FROM invitations i"
 _OF_PAGE: Final = f"""
-    SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
-              i.created_at, i.message, i.name, {SERVICES}, u.email AS inviter_email, u.created_at AS inviter_created_at
+    SELECT    {_COLUMNS}, u.email AS inviter_email, u.created_at AS inviter_created_at
     FROM      page
     JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
     LEFT JOIN users u       ON u.id = i.invited_by
     ORDER BY  i.created_at DESC, i.id DESC
 """
-# The ids of a page come from an index alone, so that skipped rows are never fetched. There are two statements, with and
-# without a status, because one plan for both would use no index well.
-PAGE_OF_ALL: Final = f"""
-    WITH page AS MATERIALIZED (
-        SELECT   id
-        FROM     invitations
-        WHERE    organization_id = %(organization_id)s
-        ORDER BY created_at DESC, id DESC
-        LIMIT    %(limit)s OFFSET %(offset)s)
-    {_OF_PAGE}
-"""
-PAGE_OF_STATUS: Final = f"""
-    WITH page AS MATERIALIZED (
-        SELECT   id
-        FROM     invitations
-        WHERE    organization_id = %(organization_id)s AND status = %(status)s
-        ORDER BY created_at DESC, id DESC
-        LIMIT    %(limit)s OFFSET %(offset)s)
-    {_OF_PAGE}
-"""
+
+
+def _page(of: LiteralString) -> LiteralString:
+    # The ids of a page come from an index alone, so that skipped rows are never fetched.
+    return f"""
+        WITH page AS MATERIALIZED (
+            SELECT   id
+            FROM     invitations
+            WHERE    {of}
+            ORDER BY created_at DESC, id DESC
+            LIMIT    %(limit)s OFFSET %(offset)s)
+        {_OF_PAGE}
+    """
+
+
+# Two statements, with and without a status, because one plan for both would use no index well.
+PAGE_OF_ALL: Final = _page("organization_id = %(organization_id)s")
+PAGE_OF_STATUS: Final = _page("organization_id = %(organization_id)s AND status = %(status)s")
 # The next pending invitations that are past their expiry.
 DUE: Final = """
     SELECT   i.id, i.expires_at
@@ -152,12 +149,15 @@ class PostgresInvitations(Aggregate):
         )
 
     def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
-        return self._found(
-            f"{_INVITATION} WHERE i.organization_id = %s AND i.id = %s", (organization_id, invitation_id)
+        return self._one(
+            _invitation,
+            f"{_INVITATION} WHERE i.organization_id = %s AND i.id = %s",
+            (organization_id, invitation_id),
         )
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
-        return self._found(
+        return self._one(
+            _invitation,
             f"{_INVITATION} WHERE i.organization_id = %s AND i.email = %s AND i.status = 'pending'",
             (organization_id, email),
         )
@@ -197,8 +197,7 @@ class PostgresInvitations(Aggregate):
         return self._one(
             _presented,
             f"""
-            SELECT    i.id, i.organization_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
-                      i.expires_at, i.created_at, i.message, i.name, {SERVICES}, {_SERVICE_NAMES}, i.proof_hash,
+            SELECT    {_COLUMNS}, {_SERVICE_NAMES}, i.proof_hash,
                       o.slug AS organization_slug, o.name AS organization_name, o.status AS organization_status,
                       CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
             FROM      invitations i
@@ -310,9 +309,6 @@ class PostgresInvitations(Aggregate):
 
     def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:
         return self._connection.execute(EXPIRE, (list(invitation_ids),)).fetchall()
-
-    def _found(self, query: LiteralString, values: tuple[Any, ...]) -> Invitation | None:
-        return self._one(_invitation, query, values)
 
     def _of_mine(self, *, id: UUID, token_sealed: bytes, **columns: Any) -> ReceivedInvitation:  # noqa: A002 - a column
         token = self._transaction.vault.open(token_sealed, row=id, **_SEALED_COLUMN)

@@ -8,10 +8,12 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.organizations.members import MEMBER_NAME
 from adapters.postgres.transaction import Aggregate
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, NewJob, RowState, WantedRow
 from core.positions import Position
+from core.sessions.origins import Origin
 from core.wording import Wording
 from ports.mailboxes import WorkKind
 
@@ -21,6 +23,8 @@ _SHOWN: Final = """
     FROM   bulk_jobs j
     JOIN   users u ON u.id = j.maker_id
 """
+# Of the request that began a job.
+_NOT_KEPT: Final = ("custom_host", "proof_algorithm")
 # Two statements, because no index finds what is not distinct from a value.
 _OF_ORGANIZATION: Final = "j.organization_id = %(organization_id)s"
 _OF_PLATFORM: Final = "j.organization_id IS NULL"
@@ -60,28 +64,12 @@ class PostgresBulkJobs(Aggregate):
         return self._value(UNFINISHED[organization_id is not None], {"organization_id": organization_id})
 
     def add(self, job: NewJob, rows: Sequence[WantedRow]) -> None:
-        origin, now = self._transaction.origin, self._transaction.now
         self._connection.execute(
-            """
-            INSERT INTO bulk_jobs (id, organization_id, kind, details, maker_id, session_id, request_id, ip_address,
-                                   user_agent, language, rows, due_at, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO bulk_jobs ({columns(NewJob)}, {columns(Origin, without=_NOT_KEPT)}, rows, due_at, created_at)
+            VALUES ({placeholders(NewJob)}, {placeholders(Origin, without=_NOT_KEPT)}, %(rows)s, %(now)s, %(now)s)
             """,
-            (
-                job.id,
-                job.organization_id,
-                job.kind,
-                Jsonb(dict(job.details)),
-                job.maker_id,
-                job.session_id,
-                origin.request_id,
-                origin.ip_address,
-                origin.user_agent,
-                origin.language,
-                len(rows),
-                now,
-                now,
-            ),
+            values(self._transaction.origin) | values(job) | {"rows": len(rows), "now": self._transaction.now},
         )
         self._connection.execute(
             """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.admissions import IS_MEMBERSHIP
@@ -40,34 +40,26 @@ _RULED: Final = """
     LEFT JOIN memberships r ON r.organization_id = m.organization_id AND r.user_id = m.user_id
                            AND r.role_source IS NOT NULL
 """
-PAGE_OF_ALL: Final = f"""
-    SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total, {_COLUMNS}
-    FROM      (VALUES (0)) AS one
-    LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
-    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
-               FROM     memberships
-               WHERE    organization_id = %(organization_id)s
-               ORDER BY created_at, id
-               LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
-    LEFT JOIN users u ON u.id = m.user_id
-    {_RULED}
-    ORDER BY  m.created_at, m.id
-"""
-PAGE_OF_ROLE: Final = f"""
-    SELECT    (SELECT count(*)
-               FROM   memberships
-               WHERE  organization_id = %(organization_id)s AND role = %(role)s) AS total, {_COLUMNS}
-    FROM      (VALUES (0)) AS one
-    LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
-    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
-               FROM     memberships
-               WHERE    organization_id = %(organization_id)s AND role = %(role)s
-               ORDER BY created_at, id
-               LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
-    LEFT JOIN users u ON u.id = m.user_id
-    {_RULED}
-    ORDER BY  m.created_at, m.id
-"""
+
+
+def _page_of(members: LiteralString) -> LiteralString:
+    return f"""
+        SELECT    (SELECT count(*) FROM memberships WHERE {members}) AS total, {_COLUMNS}
+        FROM      (VALUES (0)) AS one
+        LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
+        LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
+                   FROM     memberships
+                   WHERE    {members}
+                   ORDER BY created_at, id
+                   LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
+        LEFT JOIN users u ON u.id = m.user_id
+        {_RULED}
+        ORDER BY  m.created_at, m.id
+    """
+
+
+PAGE_OF_ALL: Final = _page_of("organization_id = %(organization_id)s")
+PAGE_OF_ROLE: Final = _page_of("organization_id = %(organization_id)s AND role = %(role)s")
 
 
 class PostgresMembers(Aggregate):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from adapters.postgres.driver.columns import prefixed, taken
+from adapters.postgres.driver.columns import columns, placeholders, prefixed, taken, values
 from adapters.postgres.organizations.access import maker
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.transaction import Aggregate
@@ -152,8 +152,10 @@ _PROGRESS: Final = """
     WHERE  organization_id = %(organization_id)s
 """
 
-_REMOVED: Final = """
-    id, parts, roles, created_by, created_at, expires_at, last_used_at, made_by_key,
+_OF_SERVICE: Final = ("service_slug",)
+_LINK: Final = f"{columns(SetupLink, table='l', without=_OF_SERVICE)}, s.slug AS service_slug"
+_REMOVED: Final = f"""
+    {columns(SetupLink, without=_OF_SERVICE)},
     (SELECT slug
      FROM   services s
      WHERE  s.organization_id = setup_links.organization_id AND s.id = setup_links.service_id) AS service_slug
@@ -165,23 +167,13 @@ class PostgresSetupLinks(Aggregate):
 
     def add(self, organization_id: UUID, link: SetupLink, *, service_id: UUID | None, secret_hash: bytes) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO setup_links (id, organization_id, parts, service_id, roles, secret_hash, created_by, created_at,
-                                     expires_at, made_by_key)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO setup_links ({columns(SetupLink, without=_OF_SERVICE)}, organization_id, service_id,
+                                     secret_hash)
+            VALUES ({placeholders(SetupLink, without=_OF_SERVICE)}, %(organization_id)s, %(service_id)s,
+                    %(secret_hash)s)
             """,
-            (
-                link.id,
-                organization_id,
-                link.parts,
-                service_id,
-                link.roles,
-                secret_hash,
-                link.created_by,
-                link.created_at,
-                link.expires_at,
-                link.made_by_key,
-            ),
+            values(link) | {"organization_id": organization_id, "service_id": service_id, "secret_hash": secret_hash},
         )
 
     def count(self, organization_id: UUID) -> int:
@@ -193,9 +185,8 @@ class PostgresSetupLinks(Aggregate):
     def of_organization(self, organization_id: UUID) -> Sequence[SetupLink]:
         return self._all(
             SetupLink,
-            """
-            SELECT   l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at,
-                     l.last_used_at, l.made_by_key
+            f"""
+            SELECT   {_LINK}
             FROM     setup_links l
             LEFT     JOIN services s ON s.organization_id = l.organization_id AND s.id = l.service_id
             WHERE    l.organization_id = %s AND l.expires_at > %s
@@ -207,9 +198,8 @@ class PostgresSetupLinks(Aggregate):
     def with_makers(self, organization_id: UUID) -> Sequence[MadeSetupLink]:
         return self._all(
             _made,
-            """
-            SELECT   l.id, l.parts, s.slug AS service_slug, l.roles, l.created_by, l.created_at, l.expires_at,
-                     l.last_used_at, l.made_by_key, u.email AS maker_email,
+            f"""
+            SELECT   {_LINK}, u.email AS maker_email,
                      CASE WHEN m.suspended_at IS NULL THEN m.role END AS maker_role,
                      k.name AS key_name, k.permissions AS key_permissions
             FROM     setup_links l
@@ -253,21 +243,20 @@ class PostgresSetupLinks(Aggregate):
         return [(row.pop("organization_id"), SetupLink(**row)) for row in ordered]
 
     def caller_by_secret(self, secret_hash: bytes) -> LinkCaller | None:
-        values = {"secret_hash": secret_hash, "now": self._transaction.now}
         condition = "WHERE l.secret_hash = %(secret_hash)s AND l.expires_at > %(now)s"
-        return self._caller_where(condition, values, b"")
+        return self._caller_where(condition, secret_hash, b"")
 
     def caller_of_visit(self, visit_hash: bytes) -> LinkCaller | None:
-        values = {"secret_hash": visit_hash, "now": self._transaction.now}
         condition = """
             JOIN   setup_visits visit ON visit.organization_id = l.organization_id AND visit.link_id = l.id
             WHERE  visit.secret_hash = %(secret_hash)s AND l.expires_at > %(now)s
         """
-        return self._caller_where(condition, values, visit_hash)
+        return self._caller_where(condition, visit_hash, visit_hash)
 
-    def _caller_where(self, condition: LiteralString, values: dict[str, Any], visit_hash: bytes) -> LinkCaller | None:
-        found = self._one(partial(_caller, visit_hash), f"{_CALLER} {condition}", values)
-        return found or self._one(partial(_customer_caller, visit_hash), f"{_CUSTOMER_CALLER} {condition}", values)
+    def _caller_where(self, condition: LiteralString, secret_hash: bytes, visit_hash: bytes) -> LinkCaller | None:
+        named = {"secret_hash": secret_hash, "now": self._transaction.now}
+        found = self._one(partial(_caller, visit_hash), f"{_CALLER} {condition}", named)
+        return found or self._one(partial(_customer_caller, visit_hash), f"{_CUSTOMER_CALLER} {condition}", named)
 
     def add_visit(self, organization_id: UUID, link_id: UUID, *, secret_hash: bytes) -> None:
         self._connection.execute_later(
@@ -295,25 +284,7 @@ class PostgresSetupLinks(Aggregate):
 def _caller(visit_hash: bytes, **columns: Any) -> LinkCaller:
     organization = organization_row(**taken(columns, "organization_"))
     membership = Membership(**taken(columns, "membership_"))
-    parts = columns.pop("parts")
-    limits = CallerLimits(
-        link=LinkLimits(
-            id=columns["link_id"],
-            parts=parts,
-            roles=columns["roles"],
-            service_id=columns["service_id"],
-            visit_hash=visit_hash,
-            key_id=columns.pop("made_by_key"),
-        )
-    )
-    maker_of_it = maker(columns["link_id"], organization, membership, limits, columns)
-    return LinkCaller(
-        parts=[Part(part) for part in parts],
-        organization=organization,
-        membership=membership,
-        maker=maker_of_it,
-        **columns,
-    )
+    return _holder(visit_hash, organization, membership, columns)
 
 
 def _customer_caller(  # noqa: PLR0913 - one for each column that says something of the maker
@@ -332,24 +303,12 @@ def _customer_caller(  # noqa: PLR0913 - one for each column that says something
 ) -> LinkCaller:
     internal = organization_row(**taken(columns, "organization_"))
     organization = replace(internal, name=columns["customer_name"])
-    parts = columns.pop("parts")
     is_manager = role is not None and Capability.SERVICES_MANAGE in capabilities_of(role, custom_permissions)
     is_of_member = may_maker_sign_in and may_maker_key and (is_manager or manages_service)
     is_entitled = is_key_valid if is_by_program else is_of_member
     made_for = MadeFor(
         is_allowed=is_open and is_entitled,
-        **{
-            one: columns.pop(one)
-            for one in (
-                "customer_id",
-                "vendor_id",
-                "vendor_name",
-                "customer_name",
-                "service_name",
-                "return_url",
-                "reported_actor",
-            )
-        },
+        **{one.name: columns.pop(one.name) for one in fields(MadeFor) if one.name in columns},
     )
     # The rights of the maker alone, in the internal organization, while the link is valid.
     membership = Membership(
@@ -359,45 +318,41 @@ def _customer_caller(  # noqa: PLR0913 - one for each column that says something
         role=ADMIN,
         created_at=columns["made_at"],
     )
+    columns |= {"roles": [], "service_id": None, "service_slug": None}
+    columns |= {"custom_permissions": None, "given_permissions": {}, "key_permissions": None}
+    return _holder(visit_hash, organization, membership, columns, made_for)
+
+
+def _holder(
+    visit_hash: bytes,
+    organization: Organization,
+    membership: Membership,
+    columns: dict[str, Any],
+    made_for: MadeFor | None = None,
+) -> LinkCaller:
+    """Return the holder of a link of this organization, whose other columns are those of `_CALLER`."""
+    parts = columns.pop("parts")
     limits = CallerLimits(
         link=LinkLimits(
             id=columns["link_id"],
             parts=parts,
-            roles=[],
-            service_id=None,
+            roles=columns["roles"],
+            service_id=columns["service_id"],
             visit_hash=visit_hash,
             key_id=columns.pop("made_by_key"),
         )
     )
-    columns["custom_permissions"] = None
     maker_of_it = maker(columns["link_id"], organization, membership, limits, columns)
     return LinkCaller(
         parts=[Part(part) for part in parts],
-        roles=[],
-        service_id=None,
-        service_slug=None,
         organization=organization,
         membership=membership,
-        given_permissions={},
-        key_permissions=None,
         maker=maker_of_it,
         made_for=made_for,
         **columns,
     )
 
 
-def _made(
-    *,
-    maker_email: str | None,
-    maker_role: str | None,
-    key_name: str | None,
-    key_permissions: list[str] | None,
-    **link: Any,
-) -> MadeSetupLink:
-    return MadeSetupLink(
-        link=SetupLink(**link),
-        maker_email=maker_email,
-        maker_role=maker_role,
-        key_name=key_name,
-        key_permissions=key_permissions,
-    )
+def _made(**columns: Any) -> MadeSetupLink:
+    of_maker = {name: columns.pop(name) for name in ("maker_email", "maker_role", "key_name", "key_permissions")}
+    return MadeSetupLink(link=SetupLink(**columns), **of_maker)

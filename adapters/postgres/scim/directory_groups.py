@@ -218,21 +218,8 @@ class PostgresDirectoryGroups(Aggregate):
             binary=True,
         )
 
-    def people(self, organization_id: UUID, group_id: UUID, *, limit: int, offset: int) -> Sequence[PersonInGroup]:
-        return self._all(
-            PersonInGroup,
-            PEOPLE,
-            {
-                "organization_id": organization_id,
-                "group_id": group_id,
-                "after": None,
-                "limit": limit,
-                "offset": offset,
-            },
-        )
-
-    def people_after(
-        self, organization_id: UUID, group_id: UUID, *, after: Position | None, limit: int
+    def people(
+        self, organization_id: UUID, group_id: UUID, *, after: Position | None = None, limit: int, offset: int = 0
     ) -> Sequence[PersonInGroup]:
         return self._all(
             PersonInGroup,
@@ -242,7 +229,7 @@ class PostgresDirectoryGroups(Aggregate):
                 "group_id": group_id,
                 "after": after.id if after is not None else None,
                 "limit": limit,
-                "offset": 0,
+                "offset": offset,
             },
         )
 
@@ -303,14 +290,7 @@ class PostgresDirectoryGroups(Aggregate):
             INSERT INTO directory_groups (id, organization_id, display_name, external_id, created_at, updated_at)
             VALUES (%s, %s, %s, %s, %s, %s)
             """,
-            (
-                group.id,
-                organization_id,
-                group.display_name,
-                group.external_id,
-                group.created_at,
-                group.updated_at,
-            ),
+            (group.id, organization_id, group.display_name, group.external_id, group.created_at, group.updated_at),
         )
 
     def save(self, organization_id: UUID, group: Group, *, at: datetime) -> None:

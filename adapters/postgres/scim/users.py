@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres import affiliations
+from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.scim.user_filters import IS_ACTIVE, UPDATED_AT, is_simple, written
 from adapters.postgres.transaction import Aggregate
 from core.scim.user_filters import Condition
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = f"""
     coalesce(k.known_id, m.user_id), m.user_id, m.id, u.email, m.role, {IS_ACTIVE}, m.created_at, {UPDATED_AT},
-    p.user_name, p.external_id, p.formatted_name, p.given_name, p.family_name, p.display_name, p.is_primary,
-    p.made_given_name, p.made_family_name
+    {columns(DirectoryProfile, table="p")}
 """
 _KNOWN: Final = """
     LEFT JOIN known_account_ids k ON k.organization_id = m.organization_id AND k.user_id = m.user_id
@@ -78,19 +78,19 @@ class PostgresScimUsers(Aggregate):
         return lambda: _page(rows.fetchall())
 
     def matching(self, organization_id: UUID, condition: Condition, *, limit: int, offset: int) -> StoredUsersPage:
-        text, values = written(condition, organization_id)
+        text, filtered = written(condition, organization_id)
         matched: LiteralString = f"SELECT m.id, m.created_at {_MEMBERS} AND {text}"
         rows = self._connection.cursor(binary=True).execute(
             f"WITH matched AS ({matched}) {_COUNTED} {_COLUMNS} {_MATCHED} {_OF_PAGE}",
-            [organization_id, *values, limit, offset],
+            [organization_id, *filtered, limit, offset],
             # There are as many other texts as filters, and each would displace one of ours among the prepared ones.
             prepare=is_simple(condition),
         )
         return _page(rows.fetchall())
 
     def find(self, organization_id: UUID, known_id: UUID) -> StoredUser | None:
-        values = (organization_id, organization_id, known_id, known_id)
-        row = self._connection.cursor(binary=True).execute(FIND, values).fetchone()
+        named = (organization_id, organization_id, known_id, known_id)
+        row = self._connection.cursor(binary=True).execute(FIND, named).fetchone()
         return _stored(row) if row is not None else None
 
     def find_account(self, organization_id: UUID, user_id: UUID) -> StoredUser | None:
@@ -109,32 +109,13 @@ class PostgresScimUsers(Aggregate):
 
     def save(self, organization_id: UUID, user_id: UUID, profile: DirectoryProfile) -> None:
         self._connection.execute_later(
-            """
-            INSERT INTO scim_profiles (organization_id, user_id, user_name, external_id, formatted_name, given_name,
-                                       family_name, display_name, is_primary, made_given_name, made_family_name,
-                                       updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            f"""
+            INSERT INTO scim_profiles ({columns(DirectoryProfile)}, organization_id, user_id, updated_at)
+            VALUES ({placeholders(DirectoryProfile)}, %(organization_id)s, %(user_id)s, %(now)s)
             ON CONFLICT (organization_id, user_id) DO UPDATE
-            SET user_name = excluded.user_name, external_id = excluded.external_id,
-                formatted_name = excluded.formatted_name, given_name = excluded.given_name,
-                family_name = excluded.family_name, display_name = excluded.display_name,
-                is_primary = excluded.is_primary, made_given_name = excluded.made_given_name,
-                made_family_name = excluded.made_family_name, updated_at = excluded.updated_at
+            SET {assignments(DirectoryProfile)}, updated_at = %(now)s
             """,
-            (
-                organization_id,
-                user_id,
-                profile.user_name,
-                profile.external_id,
-                profile.formatted_name,
-                profile.given_name,
-                profile.family_name,
-                profile.display_name,
-                profile.is_primary,
-                profile.made_given_name,
-                profile.made_family_name,
-                self._transaction.now,
-            ),
+            values(profile) | {"organization_id": organization_id, "user_id": user_id, "now": self._transaction.now},
         )
 
     def set_suspended(self, organization_id: UUID, user_id: UUID, *, at: datetime | None) -> None:
