@@ -149,9 +149,7 @@ def test(uow: UnitOfWork, slug: str, webhook_id: UUID, event_type: EventType) ->
     This webhook gets an event of the given type whose data say that it is a test; the feed has it as a `webhook.test`.
     """
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
-    webhook = uow.webhooks.find(authorized.organization.id, webhook_id)
-    if webhook is None:
-        raise WebhookUnknown
+    webhook = webhooks.find(uow, authorized.organization.id, webhook_id)
     delivery_id = uow.webhook_deliveries.add_test(
         authorized.organization.id,
         webhook_id,
@@ -187,9 +185,7 @@ def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: dateti
     """Queue deliveries again that failed for good since a moment, at most `REDELIVERED_MAX`; return how many."""
     authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
     organization_id = authorized.organization.id
-    webhook = uow.webhooks.find(organization_id, webhook_id)
-    if webhook is None:
-        raise WebhookUnknown
+    webhook = webhooks.find(uow, organization_id, webhook_id)
     queued = uow.webhook_deliveries.queue_failed_again(organization_id, webhook_id, since=since, limit=REDELIVERED_MAX)
     _record(uow, authorized, AuditAction.WEBHOOK_REDELIVERED, webhook, since=_utc(since), queued=queued)
     return queued

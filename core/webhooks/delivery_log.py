@@ -19,9 +19,10 @@ from core.limits import COUNTED_MAX
 from core.log_times import LogTimes
 from core.organizations.access import Operation, authorize
 from core.positions import FoundRows, Position, found_rows
+from core.webhooks import webhooks
 from core.webhooks.deliveries import Delivery, DeliveryUnknown
 from core.webhooks.events import with_addresses
-from core.webhooks.webhooks import Webhook, WebhookUnknown
+from core.webhooks.webhooks import Webhook
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -124,7 +125,7 @@ def search(
 ) -> tuple[Webhook, FoundRows[ListedDelivery]]:
     """Return a webhook and its wanted deliveries, the newest first; raise `BadRequest` for an invalid time."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
-    webhook = _webhook(uow, organization_id, webhook_id)
+    webhook = webhooks.find(uow, organization_id, webhook_id)
     wanted = search_of(asked)
     rows = uow.elsewhere.webhook_delivery_log.page(organization_id, webhook_id, wanted, after=after, limit=limit + 1)
     count = partial(uow.elsewhere.webhook_delivery_log.count, organization_id, webhook_id, wanted)
@@ -136,7 +137,7 @@ def listed(
 ) -> Sequence[ListedDelivery]:
     """Return a part of the deliveries that `search` finds, without a count; for files."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
-    _webhook(uow, organization_id, webhook_id)
+    webhooks.find(uow, organization_id, webhook_id)
     return uow.elsewhere.webhook_delivery_log.page(
         organization_id, webhook_id, search_of(asked), after=after, limit=limit
     )
@@ -160,7 +161,7 @@ def show_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: str) -> tup
     The page shows it before the caller queues them again.
     """
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization.id
-    webhook = _webhook(uow, organization_id, webhook_id)
+    webhook = webhooks.find(uow, organization_id, webhook_id)
     wanted = search_of(AskedDeliveries(state=DeliveryState.FAILED.value, since=since))
     return webhook, uow.webhook_delivery_log.count(organization_id, webhook_id, wanted, counted_max=COUNTED_MAX + 1)
 
@@ -171,7 +172,7 @@ def show_history(uow: UnitOfWork, slug: str, webhook_id: UUID) -> tuple[Webhook,
     The page shows it before the caller deletes the webhook.
     """
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization.id
-    webhook = _webhook(uow, organization_id, webhook_id)
+    webhook = webhooks.find(uow, organization_id, webhook_id)
     kept = search_of(AskedDeliveries())
     waiting = replace(kept, state=DeliveryState.WAITING)
     count = partial(uow.webhook_delivery_log.count, organization_id, webhook_id, counted_max=COUNTED_MAX + 1)
@@ -183,11 +184,3 @@ def search_of(asked: AskedDeliveries) -> DeliverySearch:
     times = log_times.typed(asked.since, asked.until)
     state = DeliveryState(asked.state) if asked.state in set(DeliveryState) else None
     return DeliverySearch(state=state, event_type=asked.event_type or None, times=times)
-
-
-def _webhook(uow: UnitOfWork, organization_id: UUID, webhook_id: UUID) -> Webhook:
-    """Return a webhook of the organization; raise `WebhookUnknown`."""
-    webhook = uow.webhooks.find(organization_id, webhook_id)
-    if webhook is None:
-        raise WebhookUnknown
-    return webhook

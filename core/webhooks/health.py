@@ -6,6 +6,7 @@ Each number ends at a maximum, so that a webhook with very many deliveries is re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -13,7 +14,8 @@ from uuid import UUID
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation, authorize
-from core.webhooks.webhooks import Webhook, WebhookUnknown
+from core.webhooks import webhooks
+from core.webhooks.webhooks import Webhook
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -71,7 +73,7 @@ class HourOfDeliveries(DeliveryCounts):
 class ListedWebhook(DeliveryCounts):
     """A webhook in the list, with the newest deliveries of the last day and its last failed attempt of any day.
 
-    `off_reason` and `off_at` are as in `WebhookHealth`.
+    `off_reason` and `off_at` are as in `HealthFigures`.
     """
 
     webhook: Webhook
@@ -82,22 +84,28 @@ class ListedWebhook(DeliveryCounts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookHealth:
-    """A webhook with the deliveries of its last 24 hours, the current one included.
+class HealthFigures:
+    """Figures of a webhook besides its hours.
 
     `p95_ms` is how long 95 of 100 attempts took at most, None without any. Until `previous_until` the previous secret
-    signs as well. `off_reason` is why Gatehouse switched it off, None when it did not, and `off_at` when, None also
-    where the time is not known.
+    signs as well, None when the time is over. `off_reason` is why Gatehouse switched it off, None when it did not, and
+    `off_at` when, None also where the time is not known.
     """
 
-    webhook: Webhook
-    hours: Sequence[HourOfDeliveries]
     p95_ms: int | None
     previous_until: datetime | None
     last_failure_at: datetime | None
     last_error: str | None
     off_reason: str | None = None
     off_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookHealth(HealthFigures):
+    """A webhook with the deliveries of its last 24 hours, the current one included, and its other figures."""
+
+    webhook: Webhook
+    hours: Sequence[HourOfDeliveries]
 
     @property
     def counts(self) -> DeliveryCounts:
@@ -126,36 +134,13 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[ListedWebhook]:
 def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookHealth:
     """Return a webhook with its health; raise `WebhookUnknown` when the organization has none with that id."""
     organization_id = authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id
-    webhook = uow.webhooks.find(organization_id, webhook_id)
-    if webhook is None:
-        raise WebhookUnknown
+    webhook = webhooks.find(uow, organization_id, webhook_id)
     first = first_hour(uow.now)
     hours = uow.elsewhere.webhook_healths.hours(
         organization_id, webhook_id, first=first, hours=HOURS, counted_max=COUNTED_MAX + 1
     )
     figures = uow.elsewhere.webhook_healths.figures(organization_id, webhook_id, since=first, attempts_max=ATTEMPTS_MAX)
-    return WebhookHealth(
-        webhook=webhook,
-        hours=hours,
-        p95_ms=figures.p95_ms,
-        previous_until=figures.previous_until,
-        last_failure_at=figures.last_failure_at,
-        last_error=figures.last_error,
-        off_reason=figures.off_reason,
-        off_at=figures.off_at,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthFigures:
-    """Further figures of a webhook besides its hours; `previous_until` is None when the time is over."""
-
-    p95_ms: int | None
-    previous_until: datetime | None
-    last_failure_at: datetime | None
-    last_error: str | None
-    off_reason: str | None
-    off_at: datetime | None
+    return WebhookHealth(webhook=webhook, hours=hours, **asdict(figures))
 
 
 def first_hour(now: datetime) -> datetime:

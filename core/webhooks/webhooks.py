@@ -157,8 +157,12 @@ def list_all(uow: UnitOfWork, slug: str) -> Sequence[Webhook]:
 
 def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> Webhook:
     """Return a webhook; raise `WebhookUnknown` when the organization has none with that id."""
-    organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
-    found = uow.webhooks.find(organization.id, webhook_id)
+    return find(uow, authorize(uow, slug, Operation.WEBHOOKS_READ).organization.id, webhook_id)
+
+
+def find(uow: UnitOfWork, organization_id: UUID, webhook_id: UUID) -> Webhook:
+    """Do what `show` does for an authorized caller."""
+    found = uow.webhooks.find(organization_id, webhook_id)
     if found is None:
         raise WebhookUnknown
     return found
@@ -186,9 +190,7 @@ def change(
         lambda: checked_url(wanted.url, allowed) if wanted.url is not None else None,
         lambda: _checked_events(wanted.events) if wanted.events is not None else None,
     )
-    before = uow.webhooks.find(organization.id, webhook_id)
-    if before is None:
-        raise WebhookUnknown
+    before = find(uow, organization.id, webhook_id)
     _require_unchanged(before, seen_at)
     after = replace(
         before,
@@ -219,9 +221,7 @@ def rotate_secret(
     """
     authorized = authorize_and_lock(uow, slug, Operation.WEBHOOK_CONFIGURE)
     organization = authorized.organization
-    webhook = uow.webhooks.find(organization.id, webhook_id)
-    if webhook is None:
-        raise WebhookUnknown
+    webhook = find(uow, organization.id, webhook_id)
     _require_unchanged(webhook, seen_at)
     webhook = replace(webhook, updated_at=uow.now)
     before = uow.webhooks.secrets_of(organization.id, webhook_id)
@@ -236,9 +236,7 @@ def rotate_secret(
 def delete(uow: UnitOfWork, slug: str, webhook_id: UUID, *, seen_at: datetime | None = None) -> None:
     """Delete a webhook and the history of its deliveries; `seen_at` is as in `change`."""
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
-    webhook = uow.webhooks.find(organization.id, webhook_id)
-    if webhook is None:
-        raise WebhookUnknown
+    webhook = find(uow, organization.id, webhook_id)
     _require_unchanged(webhook, seen_at)
     uow.webhooks.remove(organization.id, webhook_id)
     record(uow, organization.id, "webhook_deleted", webhook)
