@@ -53,12 +53,9 @@ class PersonOfRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoleChange:
+class RoleChange(PersonOfRules):
     """A member whose role rules would change."""
 
-    user_id: UUID
-    email: str
-    name: str | None
     old_role: str
     new_role: str
 

@@ -119,11 +119,9 @@ class Organization:
     def suspended(self, reason: str | None, *, at: datetime) -> Organization:
         """Return the organization as suspended until it is activated again."""
         self._require(OrganizationStatus.ACTIVE, "suspended")
-        return replace(
-            self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at
-        )
+        return self.suspended_for_review(reason, at=at)
 
-    def suspended_for_review(self, reason: str, *, at: datetime) -> Organization:
+    def suspended_for_review(self, reason: str | None, *, at: datetime) -> Organization:
         """Return the organization, active or not approved yet, as suspended until the platform has looked at it."""
         return replace(
             self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at

@@ -176,8 +176,8 @@ class RoleChanges:
 
     name: str | None = None
     description: str | None = None
-    permissions: Iterable[Capability] | None = None
-    scopes: Iterable[str] | None = None
+    permissions: list[Capability] | None = None
+    scopes: list[str] | None = None
 
 
 def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, seen_state: str | None = None) -> Role:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from core.errors import BadRequest, Conflict, FieldError, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.organizations import Organization
 from core.organizations.settings.brand_contrasts import required_contrasts
 from core.organizations.settings.pictures import Picture, PictureKind
 from core.wording import Wording
@@ -78,6 +79,11 @@ class BrandedOrganization:
     name: str
     branding: Branding
 
+    @classmethod
+    def of(cls, organization: Organization, branding: Branding) -> Self:
+        """Return an organization with this branding."""
+        return cls(organization_id=organization.id, name=organization.name, branding=branding)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandingVersion:
@@ -113,9 +119,7 @@ class InspectedTexts:
 def show(uow: UnitOfWork, slug: str) -> BrandedOrganization:
     """Return an organization with its branding, to a caller who may change it."""
     organization = authorize(uow, slug, Operation.BRANDING_READ).organization
-    return BrandedOrganization(
-        organization_id=organization.id, name=organization.name, branding=uow.branding.of(organization.id)
-    )
+    return BrandedOrganization.of(organization, uow.branding.of(organization.id))
 
 
 def inspect(uow: UnitOfWork, slug: str, texts: Mapping[str, str | None]) -> InspectedTexts:
@@ -130,9 +134,7 @@ def show_public(uow: UnitOfWork, slug: str) -> BrandedOrganization:
     organization = uow.organizations.by_slug(slug)
     if organization is None or not organization.is_active:
         raise BrandingUnknown
-    return BrandedOrganization(
-        organization_id=organization.id, name=organization.name, branding=uow.branding.of(organization.id)
-    )
+    return BrandedOrganization.of(organization, uow.branding.of(organization.id))
 
 
 def brand_of(uow: UnitOfWork, organization_id: UUID) -> BrandedOrganization | None:
@@ -197,7 +199,7 @@ def store(
             organization_id=organization.id,
             changes=after.changes(before),
         )
-    return BrandedOrganization(organization_id=organization.id, name=organization.name, branding=after)
+    return BrandedOrganization.of(organization, after)
 
 
 def contrast_problems(branding: Branding, texts: Mapping[str, str | None]) -> list[FieldError]:

@@ -65,7 +65,7 @@ def show(uow: UnitOfWork, slug: str) -> BrandingHistory:
     sees_members = Capability.ORG_MEMBERS_VIEW in authorized.capabilities
     before = [version.branding for version, _ in kept[1:]]
     return BrandingHistory(
-        present=BrandedOrganization(organization_id=organization.id, name=organization.name, branding=branding),
+        present=BrandedOrganization.of(organization, branding),
         number=kept[0][0].number if kept else 0,
         versions=[
             ListedVersion(
@@ -83,9 +83,7 @@ def read_version(uow: UnitOfWork, slug: str, number: int) -> KeptVersion:
     organization = authorize(uow, slug, Operation.BRANDING_READ).organization
     version = _found(uow.branding_versions.find(organization.id, number))
     return KeptVersion(
-        organization=BrandedOrganization(
-            organization_id=organization.id, name=organization.name, branding=version.branding
-        ),
+        organization=BrandedOrganization.of(organization, version.branding),
         pictures=uow.branding_versions.pictures(organization.id, number),
     )
 

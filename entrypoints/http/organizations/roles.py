@@ -8,6 +8,7 @@ from core.organizations.access import Capability, Operation
 from core.organizations.roles import Role, RoleBuiltIn, RoleChanges, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
 from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.answering.bodies import Input
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
@@ -27,13 +28,8 @@ class RoleCreation(msgspec.Struct, kw_only=True):
     scopes: list[str] = []
 
 
-class RoleUpdate(msgspec.Struct, kw_only=True):
+class RoleUpdate(Input, of=RoleChanges):
     """The fields to change; omitted fields keep their values. The slug cannot change."""
-
-    name: str | None = None
-    description: str | None = None
-    permissions: list[Capability] | None = None
-    scopes: list[str] | None = None
 
 
 class RoleList(msgspec.Struct, kw_only=True):
@@ -80,12 +76,7 @@ async def change_role(call: Call, slug: str, role_slug: str, body: RoleUpdate) -
 
     You can only add capabilities that you have yourself.
     """
-    return await call.transact(
-        roles.change,
-        slug,
-        role_slug,
-        RoleChanges(name=body.name, description=body.description, permissions=body.permissions, scopes=body.scopes),
-    )
+    return await call.transact(roles.change, slug, role_slug, body.to(RoleChanges))
 
 
 @routes.delete("/api/organizations/:slug/roles/:role_slug", status=204, refuses=(RoleBuiltIn, RoleUnknown, RoleInUse))

@@ -8,10 +8,12 @@ import msgspec
 from core.organizations.access import Operation
 from core.organizations.organizations import MembershipStatus
 from core.scim import directory_groups
+from core.scim.directory_groups import PersonInGroup
 from core.scim.refusals import ResourceUnknown
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
@@ -39,13 +41,9 @@ class DirectoryGroupList(msgspec.Struct, kw_only=True):
     total: int
 
 
-class GroupMemberItem(msgspec.Struct, kw_only=True):
+class GroupMemberItem(Record, of=PersonInGroup, without=("joined_at", "is_suspended")):
     """A member of the organization who is in the group."""
 
-    user_id: UUID
-    email: str
-    name: str | None
-    role: str
     status: MembershipStatus
 
 
@@ -84,14 +82,7 @@ async def list_group_members(call: Call, slug: str, group_id: UUID, query: Paged
     page = await call.read(directory_groups.list_members, slug, group_id, page=query.page, limit=query.limit)
     return GroupMemberList(
         members=[
-            GroupMemberItem(
-                user_id=one.user_id,
-                email=one.email,
-                name=one.name,
-                role=one.role,
-                status=MembershipStatus.of(is_active=not one.is_suspended),
-            )
-            for one in page.members
+            GroupMemberItem.of(one, status=MembershipStatus.of(is_active=not one.is_suspended)) for one in page.members
         ],
         total=page.group.member_count,
     )
