@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Any, Final, cast
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.scim import filters
-from core.scim.filters import And, Comparison, Filter, Operator, Or, TargetPath, ValuePath
+from core.scim.filters import And, Comparison, Filter, Operator, TargetPath, ValuePath
+from core.scim.group_patches import MemberChange, member_change, member_ids
 from core.scim.group_resources import Group
 from core.scim.patches import OperationKind, PatchOperation, target_of
-from core.scim.refusals import InvalidFilter, InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.scim.refusals import InvalidFilter, InvalidPath, InvalidValue, ReadOnlyAttribute
 from core.text import stored_form
 from core.wording import Wording
 
@@ -72,7 +73,7 @@ def _narrowed(found: GroupSearch, comparison: Comparison) -> GroupSearch:
         )
     if key not in {"id", *_MEMBER}:
         raise _unsupported()
-    named = next(_ids([text]), None)
+    named = next(filters.ids_among([text]), None)
     if named is None:
         # No group and no member has a text that is no id.
         return replace(found, is_impossible=True)
@@ -91,14 +92,6 @@ def _contradicts(found: GroupSearch, held: object, wanted: object) -> bool:
     return found.is_impossible or held not in {None, wanted}
 
 
-def _ids(texts: Iterable[str]) -> Iterator[UUID]:
-    for text in texts:
-        try:
-            yield UUID(text)
-        except ValueError:
-            continue
-
-
 def _unsupported() -> InvalidFilter:
     return InvalidFilter(
         "Groups are filtered by displayName, externalId, id and members.value, each compared by eq with a text, and"
@@ -108,7 +101,6 @@ def _unsupported() -> InvalidFilter:
 
 GROUP_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:Group"
 _MEMBERS: Final = "members"
-_GROUP: Final = "group"
 # Clients often send these in an operation without a path, as part of the whole resource.
 _IGNORED: Final = frozenset({"schemas", "meta"})
 
@@ -136,17 +128,6 @@ def changed(group: Group, operations: Sequence[PatchOperation]) -> GroupChange:
         added=frozenset(draft.added),
         removed=frozenset(draft.removed),
     )
-
-
-def member_ids(value: Any) -> frozenset[UUID]:
-    """Return the ids that a value of `members` names; raise `InvalidValue` for what is no user."""
-    if isinstance(value, frozenset):
-        return cast("frozenset[UUID]", value)
-    named = _listed(value)
-    ids = [id_ for id_ in map(_id, named) if id_ is not None]
-    if len(ids) < len(named):
-        raise InvalidValue("members: This organization has no user with one of these ids.")
-    return frozenset(ids)
 
 
 def with_read_members(path: str | None, value: Any) -> Any:
@@ -183,15 +164,10 @@ class _Draft:
     removed: set[UUID] = field(default_factory=set[UUID])
 
     def apply(self, operation: PatchOperation) -> None:
-        target = operation.target
-        if target is not None:
-            self._apply_to(operation.kind, target, operation.value)
-        elif operation.kind is OperationKind.REMOVE:
-            raise NoTarget
-        elif not isinstance(operation.value, dict):
-            raise InvalidValue("An operation without a path has an object of attributes as its value.")
+        if operation.target is not None:
+            self._apply_to(operation.kind, operation.target, operation.value)
         else:
-            self._apply_all(operation.kind, cast("dict[str, Any]", operation.value))
+            self._apply_all(operation.kind, operation.attributes)
 
     def _apply_all(self, kind: OperationKind, parts: dict[str, Any]) -> None:
         for name, part in parts.items():
@@ -208,7 +184,7 @@ class _Draft:
             return
         new = None if kind is OperationKind.REMOVE else value
         if name == _MEMBERS and target.attribute.sub is None and target.sub is None:
-            self._change_members(kind, target, value)
+            self._change_members(member_change(kind, target.values, value, is_of_directory=True))
         elif target.key == "displayname":
             self.display_name = _text("displayName", new) or ""
         elif target.key == "externalid":
@@ -219,69 +195,17 @@ class _Draft:
         else:
             raise InvalidPath(Wording("A group has no attribute %(target)s that can be changed.", target=target))
 
-    def _change_members(self, kind: OperationKind, target: TargetPath, value: Any) -> None:
-        if kind is OperationKind.REMOVE:
-            self._remove(_named(target.values, value))
-        elif target.values is not None:
-            raise InvalidPath("The parts of a member cannot be changed. Remove it and add another.")
-        else:
-            named = member_ids(value) if value is not None else frozenset[UUID]()
-            if kind is OperationKind.REPLACE:
-                self._remove(None)
-            self.added |= named
-            self.removed -= named
-
-    def _remove(self, named: frozenset[UUID] | None) -> None:
-        """Remove these members; None for all."""
-        if named is None:
+    def _change_members(self, change: MemberChange) -> None:
+        if change.kind is OperationKind.REMOVE:
+            self.added -= change.ids
+            self.removed |= change.ids
+            return
+        if change.kind is OperationKind.REPLACE:
             self.replaces = True
             self.added.clear()
             self.removed.clear()
-        else:
-            self.added -= named
-            self.removed |= named
-
-
-def _named(values: Filter | None, value: Any) -> frozenset[UUID] | None:
-    """Return the members that a removal names; None for all (RFC 7644, 3.5.2.2). An unknown user is in no group."""
-    if values is not None:
-        return frozenset(id_ for text in _selected(values) if (id_ := _id({"value": text})) is not None)
-    if value is None:
-        return None
-    if isinstance(value, frozenset):
-        return cast("frozenset[UUID]", value)
-    return frozenset(id_ for id_ in map(_id, _listed(value)) if id_ is not None)
-
-
-def _selected(filter_: Filter) -> Iterable[str]:
-    """Return the values that a filter of members selects."""
-    match filter_:
-        case Or():
-            return [*_selected(filter_.left), *_selected(filter_.right)]
-        case Comparison(operator=Operator.EQ, value=str() as text) if filter_.path.key == "value":
-            return [text]
-        case _:
-            raise InvalidPath('Members are selected by their value, as in members[value eq "…"].')
-
-
-def _listed(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
-
-
-def _id(member: Any) -> UUID | None:
-    """Return the id of a member; None for a text that is no id. Raise `InvalidValue` for another structure."""
-    kind = None
-    if isinstance(member, dict):
-        named = {str(name).lower(): part for name, part in cast("dict[Any, Any]", member).items()}
-        member, kind = named.get("value"), named.get("type")
-    if isinstance(kind, str) and kind.lower() == _GROUP:
-        raise InvalidValue("members: A group has users as its members, no groups. Send the users of the inner group.")
-    if not isinstance(member, str):
-        raise InvalidValue("members: Each member is an object with the id of a user as its value.")
-    try:
-        return UUID(member)
-    except ValueError:
-        return None
+        self.added |= change.ids
+        self.removed -= change.ids
 
 
 def _text(name: str, value: Any) -> str | None:

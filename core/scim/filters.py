@@ -7,9 +7,10 @@ decides them for a value in memory. The parser reads the text of a tree as the s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TypeAlias
+from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 
@@ -155,3 +156,12 @@ def comparisons(filter_: Filter) -> Iterator[Comparison]:
             for inner in comparisons(filter_.inner):
                 path = AttributePath(filter_.path.name, inner.path.name, filter_.path.schema)
                 yield Comparison(path, inner.operator, inner.value)
+
+
+def ids_among(texts: Iterable[str]) -> Iterator[UUID]:
+    """List the ids among texts, without the texts that are none."""
+    for text in texts:
+        try:
+            yield UUID(text)
+        except ValueError:
+            continue

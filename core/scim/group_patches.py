@@ -8,12 +8,13 @@ from typing import Any, Final, cast
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.scim.filters import Comparison, Filter, Operator, Or, TargetPath
+from core.scim.filters import Comparison, Filter, Operator, Or, TargetPath, ids_among
 from core.scim.patches import OperationKind, PatchOperation, target_of
-from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.scim.refusals import InvalidPath, InvalidValue, ReadOnlyAttribute
 from core.wording import Wording
 
 _MEMBERS: Final = "members"
+_GROUP: Final = "group"
 _READ_ONLY: Final = frozenset({"id", "meta", "displayname", "externalid", "schemas"})
 
 
@@ -40,36 +41,11 @@ def member_changes(operations: Sequence[PatchOperation], held: Mapping[str, Any]
 
 def _changes(operations: Sequence[PatchOperation], held: Mapping[str, Any]) -> Iterator[MemberChange]:
     for operation in operations:
-        target = operation.target
-        if target is not None:
-            yield from _changes_of(operation.kind, target, operation.value, held)
-        elif operation.kind is OperationKind.REMOVE:
-            raise NoTarget
-        else:
-            yield from _changes_in(operation.kind, operation.value, held)
-
-
-def ids_in(value: Any) -> frozenset[UUID]:
-    """Return the ids that a value of `members` names; raise `InvalidValue`."""
-    if isinstance(value, frozenset):
-        return cast("frozenset[UUID]", value)
-    listed = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return frozenset(_id(member) for member in listed)
-
-
-def id_of(text: str) -> UUID:
-    """Return the id of a member; raise `InvalidValue` when no user has such an id."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise InvalidValue("members: This organization has no user with one of these ids.") from None
-
-
-def _changes_in(kind: OperationKind, value: Any, held: Mapping[str, Any]) -> Iterator[MemberChange]:
-    if not isinstance(value, dict):
-        raise InvalidValue("An operation without a path has an object of attributes as its value.")
-    for name, part in cast("dict[str, Any]", value).items():
-        yield from _changes_of(kind, target_of(name), part, held)
+        if operation.target is not None:
+            yield from _changes_of(operation.kind, operation.target, operation.value, held)
+            continue
+        for name, part in operation.attributes.items():
+            yield from _changes_of(operation.kind, target_of(name), part, held)
 
 
 def _changes_of(kind: OperationKind, target: TargetPath, value: Any, held: Mapping[str, Any]) -> Iterator[MemberChange]:
@@ -84,38 +60,69 @@ def _changes_of(kind: OperationKind, target: TargetPath, value: Any, held: Mappi
             )
     elif name != _MEMBERS or target.attribute.sub is not None or target.sub is not None:
         raise InvalidPath(Wording("A group has no attribute %(target)s that can be changed.", target=target))
-    elif kind is OperationKind.REMOVE:
-        yield _removal(target.values, value)
-    elif target.values is None:
-        yield MemberChange(kind=kind, ids=ids_in(value) if value is not None else frozenset())
     else:
-        raise InvalidPath("The parts of a member cannot be changed. Remove it and add another.")
+        yield member_change(kind, target.values, value)
 
 
-def _removal(values: Filter | None, value: Any) -> MemberChange:
-    if values is not None:
-        return MemberChange(kind=OperationKind.REMOVE, ids=frozenset(_selected(values)))
-    if value is None:
+def member_change(
+    kind: OperationKind, selected: Filter | None, value: Any, *, is_of_directory: bool = False
+) -> MemberChange:
+    """Return the change that an operation makes to `members`; raise `InvalidPath` or `InvalidValue`.
+
+    No group of a directory has an unknown user, so removing one there changes nothing.
+    """
+    if kind is not OperationKind.REMOVE:
+        if selected is not None:
+            raise InvalidPath("The parts of a member cannot be changed. Remove it and add another.")
+        ids = member_ids(value, is_of_directory=is_of_directory) if value is not None else frozenset[UUID]()
+        return MemberChange(kind=kind, ids=ids)
+    if selected is None and value is None:
         # Remove all members (RFC 7644, 3.5.2.2).
         return MemberChange(kind=OperationKind.REPLACE, ids=frozenset())
-    return MemberChange(kind=OperationKind.REMOVE, ids=ids_in(value))
+    if selected is None and isinstance(value, frozenset):
+        return MemberChange(kind=kind, ids=cast("frozenset[UUID]", value))
+    texts = _selected(selected) if selected is not None else _texts(value, is_of_directory=is_of_directory)
+    return MemberChange(kind=kind, ids=frozenset(ids_among(texts)) if is_of_directory else _ids(texts))
 
 
-def _selected(filter_: Filter) -> Iterable[UUID]:
-    """Return the ids that a filter of members selects."""
+def member_ids(value: Any, *, is_of_directory: bool = True) -> frozenset[UUID]:
+    """Return the ids that a value of `members` names; raise `InvalidValue` for what is no user."""
+    if isinstance(value, frozenset):
+        return cast("frozenset[UUID]", value)
+    texts = _texts(value, is_of_directory=is_of_directory)
+    return _ids([*texts] if is_of_directory else texts)
+
+
+def _ids(texts: Iterable[str]) -> frozenset[UUID]:
+    try:
+        return frozenset(map(UUID, texts))
+    except ValueError:
+        raise InvalidValue("members: This organization has no user with one of these ids.") from None
+
+
+def _selected(filter_: Filter) -> Iterator[str]:
+    """Return the values that a filter of members selects."""
     match filter_:
         case Or():
-            return [*_selected(filter_.left), *_selected(filter_.right)]
+            yield from _selected(filter_.left)
+            yield from _selected(filter_.right)
         case Comparison(operator=Operator.EQ, value=str() as text) if filter_.path.key == "value":
-            return [id_of(text)]
+            yield text
         case _:
             raise InvalidPath('Members are selected by their value, as in members[value eq "…"].')
 
 
-def _id(member: Any) -> UUID:
-    if isinstance(member, dict):
-        named = {str(name).lower(): part for name, part in cast("dict[Any, Any]", member).items()}
-        member = named.get("value")
-    if not isinstance(member, str):
-        raise InvalidValue("members: Each member is an object with the id of a user as its value.")
-    return id_of(member)
+def _texts(value: Any, *, is_of_directory: bool) -> Iterator[str]:
+    """Return the ids of members as they are written; raise `InvalidValue` for another structure."""
+    for member in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        text, kind = member, None
+        if isinstance(member, dict):
+            named = {str(name).lower(): part for name, part in cast("dict[Any, Any]", member).items()}
+            text, kind = named.get("value"), named.get("type")
+        if is_of_directory and isinstance(kind, str) and kind.lower() == _GROUP:
+            raise InvalidValue(
+                "members: A group has users as its members, no groups. Send the users of the inner group."
+            )
+        if not isinstance(text, str):
+            raise InvalidValue("members: Each member is an object with the id of a user as its value.")
+        yield text

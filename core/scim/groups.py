@@ -201,7 +201,7 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
         user_id
         for comparison in filters.comparisons(filter_)
         if comparison.path.key in {"members", "members.value"} and isinstance(comparison.value, str)
-        for user_id in _ids(comparison.value)
+        for user_id in filters.ids_among([comparison.value])
     ]
     accounts = uow.known_ids.defer_accounts(group.id, named)()
     present = {member.user_id for member in uow.scim_groups.among(group.id, accounts.values())}
@@ -217,14 +217,6 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
         "members": [{"value": str(one), "type": "User"} for one in named if accounts[one] in present],
     }
     return filter_matching.matches(filter_, attributes)
-
-
-def _ids(text: str) -> list[UUID]:
-    """Return the id that a text means, if it is one."""
-    try:
-        return [UUID(text)]
-    except ValueError:
-        return []
 
 
 def _written(moment: datetime) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from core.lazy_dataclasses import dataclass
 from core.scim import filter_parser
 from core.scim.filters import TargetPath
-from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, TooMany
+from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, InvalidValue, NoTarget, TooMany
 from core.wording import Wording
 
 # More than any client sends; each operation may change as many members as the body holds.
@@ -35,6 +35,13 @@ class PatchOperation:
     kind: OperationKind
     target: TargetPath | None
     value: Any
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What an operation without a target changes; raise `NoTarget` for a removal, and `InvalidValue`."""
+        if self.kind is OperationKind.REMOVE:
+            raise NoTarget
+        return attributes_of(self.value)
 
 
 def operations_of(sent: Sequence[tuple[str, str | None, Any]]) -> Sequence[PatchOperation]:
@@ -67,6 +74,13 @@ def operation(kind: str, path: str | None, value: Any) -> PatchOperation:
     return PatchOperation(
         kind=OperationKind(kind.lower()), target=target_of(path) if path is not None else None, value=value
     )
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes in the value of an operation without a path; raise `InvalidValue`."""
+    if not isinstance(value, dict):
+        raise InvalidValue("An operation without a path has an object of attributes as its value.")
+    return cast("dict[str, Any]", value)
 
 
 def target_of(path: str) -> TargetPath:

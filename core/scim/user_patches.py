@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 from core.lazy_dataclasses import dataclass
 from core.scim.filter_matching import matches
 from core.scim.filters import TargetPath
-from core.scim.patches import OperationKind, PatchOperation, target_of
-from core.scim.refusals import InvalidPath, InvalidValue, NoTarget, ReadOnlyAttribute
+from core.scim.patches import OperationKind, PatchOperation, attributes_of, target_of
+from core.scim.refusals import InvalidPath, InvalidValue, ReadOnlyAttribute
 from core.scim.user_filters import USER_SCHEMA
 from core.scim.users import DirectoryUser
 from core.wording import Wording
@@ -27,6 +27,7 @@ TEXTS: Final = {
     "name.givenname": "given_name",
     "name.familyname": "family_name",
 }
+_OF_PROFILE: Final = ("user_name", *TEXTS.values(), "is_primary")
 _READ_ONLY: Final = frozenset({"id", "meta", "groups"})
 # The attributes of the standard (RFC 7643, 4.1) that are not kept.
 _NOT_KEPT: Final = frozenset(
@@ -126,16 +127,8 @@ class _Draft:
 
     def values(self) -> UserValues:
         profile = self.user.profile
-        unchanged: dict[str, Any] = {
-            "user_name": profile.user_name,
-            "external_id": profile.external_id,
-            "formatted_name": profile.formatted_name,
-            "given_name": profile.given_name,
-            "family_name": profile.family_name,
-            "display_name": profile.display_name,
-            "is_primary": profile.is_primary,
-            "is_active": self.user.is_active,
-        }
+        unchanged: dict[str, Any] = {name: getattr(profile, name) for name in _OF_PROFILE}
+        unchanged["is_active"] = self.user.is_active
         if "email" in self.changed and "user_name" not in self.changed and "@" in profile.user_name:
             # The userName is the address, so it follows; else the old userName would win.
             is_same = self.changed["email"].lower() == profile.user_name.lower()
@@ -144,12 +137,10 @@ class _Draft:
 
     def apply(self, operation: PatchOperation) -> None:
         kind, target = operation.kind, operation.target
-        if kind is OperationKind.REMOVE and target is None:
-            raise NoTarget
         if target is not None and (kind is OperationKind.REMOVE or not _is_schema(target)):
             self._apply_to(kind, target, operation.value)
             return
-        for named, part in _attributes_in(operation.value):
+        for named, part in _attributes_in(operation.attributes):
             # Such objects are often whole resources, with attributes that only the server sets.
             if named.key.partition(".")[0] not in _READ_ONLY:
                 self._apply_to(kind, named, part)
@@ -199,32 +190,27 @@ class _Draft:
             self.changed["is_primary"] = email.is_primary
 
 
-def _attributes_in(value: Any) -> Iterator[tuple[TargetPath, Any]]:
+def _attributes_in(attributes: dict[str, Any]) -> Iterator[tuple[TargetPath, Any]]:
     """List the attributes in an object, also the ones within the object of their schema."""
-    for target, part in _targets_in(value):
+    for target, part in _targets_in(attributes):
         if _is_schema(target):
-            yield from _targets_in(part)
+            yield from _targets_in(attributes_of(part))
         else:
             yield target, part
 
 
-def _targets_in(value: Any) -> Iterator[tuple[TargetPath, Any]]:
-    if not isinstance(value, dict):
-        raise InvalidValue("An operation without a path has an object of attributes as its value.")
-    named = ((_target_or_none(name), part) for name, part in cast("dict[str, Any]", value).items())
-    return ((target, part) for target, part in named if target is not None)
+def _targets_in(attributes: dict[str, Any]) -> Iterator[tuple[TargetPath, Any]]:
+    """List the attributes by their targets, without the texts that name none."""
+    for name, part in attributes.items():
+        try:
+            target = target_of(name)
+        except InvalidPath:
+            continue
+        yield target, part
 
 
 def _is_schema(target: TargetPath) -> bool:
     return str(target).lower() == USER_SCHEMA.lower()
-
-
-def _target_or_none(name: str) -> TargetPath | None:
-    """Return the target that an attribute name means; None for a text that is none."""
-    try:
-        return target_of(name)
-    except InvalidPath:
-        return None
 
 
 def _is_known(target: TargetPath) -> bool:

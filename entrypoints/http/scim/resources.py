@@ -8,7 +8,8 @@ from uuid import UUID
 
 import msgspec
 
-from core.scim.directory_group_patches import member_ids, with_read_members
+from core.scim.directory_group_patches import with_read_members
+from core.scim.group_patches import member_ids
 from core.scim.group_resources import ID_IN_FORM, Group
 from core.scim.kept_members import KeptReason
 from core.scim.patches import PatchOperation, operations_of

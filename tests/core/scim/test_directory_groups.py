@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 
 from core.positions import Position
-from core.scim.directory_group_patches import member_ids
 from core.scim.directory_groups import PersonInGroup
+from core.scim.group_patches import member_ids
 from core.scim.group_resources import Group
 from core.scim.refusals import InvalidValue
 
