@@ -2,6 +2,9 @@
 
 A directory reads the group and changes its members; it neither creates nor deletes nor renames groups. Tokens that
 manage groups of the directory see those instead (`directory_groups.py`).
+
+`member_form` is the text of a member in the answer, with `ID_IN_FORM` instead of the id; without one the answer shows
+no members. PostgreSQL fills it in for each member, because a group has up to `MEMBERS_MAX`.
 """
 
 from __future__ import annotations
@@ -18,13 +21,23 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, members
 from core.organizations.organizations import MEMBER, OWNER, Membership, Organization
 from core.parts import in_parts, read_in_parts
-from core.scim import filter_matching, filter_parser, filters, kept_members, tokens, user_changes, users
+from core.scim import (
+    directory_groups,
+    filter_matching,
+    filter_parser,
+    filters,
+    kept_members,
+    tokens,
+    user_changes,
+    users,
+)
+from core.scim.directory_groups import GroupsPage, GroupValues
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
 from core.scim.group_resources import MEMBERS_MAX, Group, require_showable
 from core.scim.kept_members import KeptReason
 from core.scim.patches import OperationKind, PatchOperation
-from core.scim.refusals import InvalidValue, MembersFull, ResourceUnknown
+from core.scim.refusals import GroupCannotBeDeleted, InvalidValue, MembersFull, ResourceUnknown, Unsupported
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -38,37 +51,61 @@ class GroupMember:
     role: str
 
 
-def list_all(uow: UnitOfWork, *, filter_text: str | None, member_form: str | None) -> Sequence[Group]:
-    """List the groups that a filter selects: the organization, or none; raise `InvalidFilter`."""
+def list_page(
+    uow: UnitOfWork, *, filter_text: str | None, start: int, count: int, member_form: str | None
+) -> GroupsPage:
+    """List the groups that a filter selects; `start` counts from 1. Raise `InvalidFilter` or `TooMany`."""
+    if uow.scim_caller.manages_groups:
+        return directory_groups.list_page(
+            uow, filter_text=filter_text, start=start, count=count, member_form=member_form
+        )
     organization_id = tokens.authorize(uow).organization_id
     group = _group(uow, organization_id, member_form=None)
     if filter_text is not None and not _is_selected(uow, group, filter_parser.parse(filter_text)):
-        return []
-    return [_group(uow, organization_id, member_form=member_form) if member_form is not None else group]
+        return GroupsPage(groups=[], total=0)
+    if member_form is not None:
+        group = _group(uow, organization_id, member_form=member_form)
+    return GroupsPage(groups=[group][start - 1 :][:count], total=1)
 
 
 def show(uow: UnitOfWork, group_id: UUID, *, member_form: str | None) -> Group:
-    """Return a group; raise `ResourceUnknown` unless it is the organization."""
+    """Return a group; raise `ResourceUnknown`."""
+    if uow.scim_caller.manages_groups:
+        return directory_groups.show(uow, group_id, member_form=member_form)
     organization_id = tokens.authorize(uow).organization_id
     _require_own(group_id, organization_id)
     return _group(uow, organization_id, member_form=member_form)
 
 
+def create(uow: UnitOfWork, values: GroupValues, *, member_form: str | None) -> Group:
+    """Create a group; raise `Unsupported` for a token that finds only the organization."""
+    if uow.scim_caller.manages_groups:
+        return directory_groups.create(uow, values, member_form=member_form)
+    tokens.authorize(uow)
+    raise Unsupported(
+        "This token finds the organization as one group, and creates none. For a directory that sends groups, make a"
+        " token with groups set to directory."
+    )
+
+
 def replace(
     uow: UnitOfWork,
     group_id: UUID,
-    member_ids: Collection[UUID],
+    values: GroupValues,
     *,
     member_form: str | None,
     versions: Collection[str] | None = None,
 ) -> Group:
-    """Replace the members: new ones are added, others keep their roles, absent ones are removed.
+    """Replace a group by the values that a directory sends.
 
-    The owner and the members that the token may not change stay; the returned group lists them. Raise `InvalidValue`
-    for an account that the organization does not know.
+    Of the organization only the members: new ones are added, others keep their roles, absent ones are removed. The
+    owner and the members that the token may not change stay; the returned group lists them. Raise `InvalidValue` for an
+    account that the organization does not know.
     """
+    if uow.scim_caller.manages_groups:
+        return directory_groups.replace(uow, group_id, values, member_form=member_form, versions=versions)
     organization = _locked(uow, group_id, versions)
-    kept = _replace(uow, organization, _accounts(uow, organization, member_ids))
+    kept = _replace(uow, organization, _accounts(uow, organization, values.member_ids))
     return _answered(uow, organization.id, kept, member_form=member_form)
 
 
@@ -81,6 +118,8 @@ def patch(
     versions: Collection[str] | None = None,
 ) -> Group:
     """Apply the operations of a PATCH; members who stay all the same are listed as by `replace`."""
+    if uow.scim_caller.manages_groups:
+        return directory_groups.patch(uow, group_id, operations, member_form=member_form, versions=versions)
     organization = _locked(uow, group_id, versions)
     held = {"id": str(group_id), "displayname": organization.name}
     kept: dict[UUID, KeptReason] = {}
@@ -96,6 +135,15 @@ def patch(
             case _:
                 kept = _replace(uow, organization, ids)
     return _answered(uow, organization.id, kept, member_form=member_form)
+
+
+def delete(uow: UnitOfWork, group_id: UUID, *, versions: Collection[str] | None = None) -> None:
+    """Delete a group; raise `GroupCannotBeDeleted` for the organization."""
+    if uow.scim_caller.manages_groups:
+        directory_groups.delete(uow, group_id, versions=versions)
+        return
+    show(uow, group_id, member_form=None)
+    raise GroupCannotBeDeleted
 
 
 def _accounts(uow: UnitOfWork, organization: Organization, ids: Collection[UUID]) -> frozenset[UUID]:

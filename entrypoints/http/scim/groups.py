@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 from core.limits import GROUP_BODY_BYTES_MAX
-from core.scim import found_groups, log
+from core.scim import groups, log
 from core.scim.directory_groups import GroupExists, GroupValues, TooManyAuthorities, TooManyGroups
 from core.scim.group_resources import Group
 from core.scim.refusals import (
@@ -68,7 +68,7 @@ async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
     """
     base_url = call.installation.settings.base_url
     page = await call.step(
-        found_groups.list_page,
+        groups.list_page,
         filter_text=query.filter,
         start=query.start_index,
         count=query.count,
@@ -90,7 +90,7 @@ async def list_groups(call: Call, query: ListQuery) -> ScimGroupList:
 @scim_token(log_refusal)
 async def show_group(call: Call, group_id: UUID, query: Selection) -> ScimGroup | Annotated[None, AnswerStatus(304)]:
     """Show a group with all its members: the organization, or with a token that manages groups one of those."""
-    group = await call.step(found_groups.show, group_id, member_form=_form(call, query))
+    group = await call.step(groups.show, group_id, member_form=_form(call, query))
     if is_unchanged(call, group.version):
         call.status = 304
         call.headers["ETag"] = etag(group.version)
@@ -113,7 +113,7 @@ async def create_group(call: Call, body: ScimGroupInput, query: Selection) -> Sc
 
     Otherwise it is refused: organizations are created by their owners.
     """
-    change = partial(found_groups.create, values=_values(body), member_form=_form(call, query))
+    change = partial(groups.create, values=_values(body), member_form=_form(call, query))
     group = await call.transact(log.perform, attempt_of(call), 201, change)
     call.headers["Location"] = group_resource(group, call.installation.settings.base_url).meta.location
     return _answered(call, group, query)
@@ -129,7 +129,7 @@ async def replace_group(call: Call, group_id: UUID, body: ScimGroupInput, query:
     the id in the directory and the members of a group; the members of the organization stay the same.
     """
     change = partial(
-        found_groups.replace,
+        groups.replace,
         group_id=group_id,
         values=_values(body),
         member_form=_form(call, query),
@@ -152,7 +152,7 @@ async def patch_group(call: Call, group_id: UUID, body: ScimPatch, query: Select
     """
     operations = await long_work.run(call, body.path_characters, body.as_operations)
     change = partial(
-        found_groups.patch,
+        groups.patch,
         group_id=group_id,
         operations=operations,
         member_form=_form(call, query),
@@ -171,7 +171,7 @@ async def delete_group(call: Call, group_id: UUID) -> None:
 
     The organization is not deleted: its owner does that.
     """
-    change = partial(found_groups.delete, group_id=group_id, versions=versions_of(call))
+    change = partial(groups.delete, group_id=group_id, versions=versions_of(call))
     await call.transact(log.perform, attempt_of(call), 204, change)
 
 
