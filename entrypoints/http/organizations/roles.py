@@ -7,8 +7,8 @@ from core.organizations import roles
 from core.organizations.access import Capability, Operation
 from core.organizations.roles import Role, RoleBuiltIn, RoleChanges, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
 from entrypoints.web.serving.admission.credentials import in_organization
-from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.answering.bodies import Input
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(

@@ -12,8 +12,8 @@ from core.scim.directory_groups import PersonInGroup
 from core.scim.refusals import ResourceUnknown
 from entrypoints.web.input.decoding import Paged
 from entrypoints.web.serving.admission.credentials import in_organization
-from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.answering.bodies import Record
+from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
 routes = Routes(
