@@ -9,7 +9,7 @@ the page where the form is filled in with `await recent_for_form(call)`. A form 
 
 import codecs
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -19,6 +19,8 @@ from core.positions import BEGIN
 from core.secrets import Secret
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
+
+Form = TypeVar("Form", bound=msgspec.Struct)
 
 
 class MailedLink(SecretBody, Query, kw_only=True):
@@ -37,6 +39,11 @@ class LinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""
+
+
+def filled(form: type[Form], query: Query) -> Form:
+    """Return a form with what a query of its page says of the same fields."""
+    return form(**{name: getattr(query, name) for name in form.__struct_fields__ if name in query.__struct_fields__})
 
 
 def no_secret() -> Secret:

@@ -83,10 +83,16 @@ class JobQuery(DoneQuery, kw_only=True):
         """The number after which the rows begin; 0 where it is damaged."""
         return min(number_of(self.after), ROWS_MAX)
 
+    @property
+    def rows(self) -> dict[str, Any]:
+        """The wanted rows, as the use case takes them by name."""
+        return {"state": self.wanted, "after": self.number, "limit": JOB_ROWS_SHOWN}
+
 
 def job_values(page: str, query: JobQuery, shown: ShownJob) -> dict[str, Any]:
     """Return the values of the template of a job; `again` is where it loads itself again, empty when it has ended."""
     return {
+        "done": query.done,
         "job": shown.job,
         "rows": shown.listed,
         "query": query,
@@ -154,22 +160,12 @@ async def show_job(
 ) -> Page:
     """Show a job: its progress, and the outcome of each row."""
     query = query or JobQuery()
-    standing, shown = await opened(
-        call,
-        org_slug,
-        Operation.JOBS_READ,
-        bulk_jobs.show,
-        job_id,
-        state=query.wanted,
-        after=query.number,
-        limit=JOB_ROWS_SHOWN,
-    )
+    standing, shown = await opened(call, org_slug, Operation.JOBS_READ, bulk_jobs.show, job_id, **query.rows)
     return console_page(
         call,
         "organizations/bulk_jobs_one.html",
         standing,
         program=Program("members_list_members", org_slug),
-        done=query.done,
         refusal=refusal,
         **job_values(f"{page_of_jobs(org_slug)}/{job_id}", query, shown),
     )
@@ -227,21 +223,12 @@ async def show_platform_job(
 ) -> Page:
     """Show a job of the platform: its progress, and the outcome of each row."""
     query = query or JobQuery()
-    standing, shown = await opened_for_platform(
-        call,
-        bulk_jobs.show,
-        None,
-        job_id,
-        state=query.wanted,
-        after=query.number,
-        limit=JOB_ROWS_SHOWN,
-    )
+    standing, shown = await opened_for_platform(call, bulk_jobs.show, None, job_id, **query.rows)
     return console_page(
         call,
         "organizations/bulk_jobs_platform_one.html",
         standing,
         program=_PROGRAM,
-        done=query.done,
         refusal=refusal,
         **job_values(f"{PLATFORM_JOBS}/{job_id}", query, shown),
     )

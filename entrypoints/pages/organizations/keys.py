@@ -19,7 +19,7 @@ from core.sessions.shown_secrets import ToShow
 from core.tables import PartialTable
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, path_in_interface
-from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.forms import DoneQuery, filled
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -99,16 +99,6 @@ class KeysQuery(DoneQuery, kw_only=True):
     expires_in_days: Annotated[str, msgspec.Meta(description="After how many days a new key expires.")] = ""
     for_workloads: Annotated[str, msgspec.Meta(description="Ticked for a new key without a secret.")] = ""
 
-    @property
-    def form(self) -> KeyForm:
-        """The form with what was typed."""
-        return KeyForm(
-            name=self.name,
-            permissions=self.permissions,
-            expires_in_days=self.expires_in_days,
-            for_workloads=self.for_workloads,
-        )
-
 
 @routes.get(KEYS)
 @in_console(Operation.KEYS_READ)
@@ -124,7 +114,7 @@ async def show_keys(
 ) -> Page:
     """Show the keys of an organization with their makers, also those that have expired in the last 90 days."""
     standing, found = await opened(call, org_slug, Operation.KEYS_READ, keys.list_with_makers)
-    form = form or (query.form if query is not None else KeyForm())
+    form = form or filled(KeyForm, query or KeysQuery())
     made = next((one.key for one in found if one.key.id == made_id), None)
     if made_id is not None and made is None:
         raise OrganizationKeyUnknown

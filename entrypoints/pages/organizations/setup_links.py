@@ -24,7 +24,7 @@ from core.services import found_services
 from core.sessions.shown_secrets import ToShow
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.pickers import picker
-from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.forms import DoneQuery, filled
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
@@ -81,17 +81,6 @@ class SetupLinksQuery(DoneQuery, kw_only=True):
         DAYS_BY_DEFAULT
     )
 
-    @property
-    def form(self) -> SetupLinkForm:
-        """The form with what was typed."""
-        return SetupLinkForm(
-            parts=self.parts,
-            service_slug=self.service_slug,
-            find_service_slug=self.find_service_slug,
-            roles=self.roles,
-            expires_in_days=self.expires_in_days,
-        )
-
 
 @routes.get(LINKS)
 @in_console(Operation.SETUP_LINKS_READ)
@@ -107,7 +96,7 @@ async def show_setup_links(
 ) -> Page:
     """Show the valid setup links of an organization."""
     standing, found = await opened(call, org_slug, Operation.SETUP_LINKS_READ, setup_links.list_with_makers)
-    form = form or (query.form if query is not None else SetupLinkForm())
+    form = form or filled(SetupLinkForm, query or SetupLinksQuery())
     services = await call.read(
         found_services.service_choices, org_slug, Operation.SETUP_LINKS_READ, form.find_service_slug
     )
