@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from enum import StrEnum
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -24,7 +26,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles
-from core.organizations.departures import LinkOrigin
+from core.organizations.departures import LinkOrigin, MadeCredentialKind
 from core.organizations.takeovers import REASON, Acting, MadeThing, RevertedAccess, SetUpCustomer
 from core.parts import ROWS_AT_ONCE_MAX
 from core.secrets import hash_token
@@ -32,6 +34,21 @@ from core.sessions import customer_endings, sessions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+
+class EndedKind(StrEnum):
+    """A kind of things that end or are switched off, by the words for people."""
+
+    INVITATION = "invitation"
+    SETUP_LINK = "setup link"
+    ORGANIZATION_KEY = "management key"
+    GROUP_RULE = "rule of groups"
+    SCIM_TOKEN = MadeCredentialKind.SCIM_TOKEN
+    API_KEY = MadeCredentialKind.API_KEY
+    SIEM_STREAM = MadeCredentialKind.SIEM_STREAM
+    WEBHOOK = MadeCredentialKind.WEBHOOK
+    CONNECTION = MadeCredentialKind.CONNECTION
+    WORKLOAD = MadeCredentialKind.WORKLOAD
 
 
 def acting_with_invited(reverted: RevertedAccess) -> Sequence[Acting]:
@@ -45,105 +62,11 @@ def acting_with_invited(reverted: RevertedAccess) -> Sequence[Acting]:
 
 def withdraw_invitations(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
     """Withdraw open invitations."""
-    withdrawn = uow.takeover_credentials.withdraw_invitations(acting)
+    withdrawn = uow.takeover_credentials.end(EndedKind.INVITATION, acting, reason=REASON)
     if withdrawn:
         targets = [(one.organization_id, one.id) for one in withdrawn]
         uow.record_each(AuditAction.INVITATION_REVOKED, targets, reason=REASON)
     return withdrawn
-
-
-def withdraw_setup_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete setup links."""
-    withdrawn = uow.takeover_credentials.withdraw_setup_links(acting)
-    for one in withdrawn:
-        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one)
-    return withdrawn
-
-
-def withdraw_organization_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete keys of organizations."""
-    keys = uow.takeover_credentials.withdraw_organization_keys(acting)
-    for one in keys:
-        _record(uow, AuditAction.ORGANIZATION_KEY_DELETED, one.id, one, event_only={"key_id": str(one.id)})
-    return keys
-
-
-def withdraw_api_keys(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete API keys of services."""
-    keys = uow.takeover_credentials.withdraw_api_keys(acting)
-    for one in keys:
-        _record(uow, AuditAction.API_KEY_DELETED, one.id, one)
-    return keys
-
-
-def withdraw_workloads(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete workloads."""
-    workloads = uow.takeover_credentials.withdraw_workloads(acting)
-    for one in workloads:
-        _record(uow, AuditAction.WORKLOAD_DELETED, one.id, one, event_only={"workload_id": str(one.id)})
-    return workloads
-
-
-def withdraw_scim_tokens(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete SCIM tokens."""
-    tokens = uow.takeover_credentials.withdraw_scim_tokens(acting)
-    for one in tokens:
-        _record(uow, AuditAction.SCIM_TOKEN_REVOKED, one.organization_id, one)
-    return tokens
-
-
-def withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Replace the secrets of services by secrets that no person knows; an admin makes new ones."""
-    unknown = hash_token(uow.randomness.token().reveal())
-    withdrawn = uow.takeover_credentials.replace_client_secrets(acting, unknown)
-    for one in withdrawn:
-        event_only = {"service_id": str(one.id)}
-        _record(uow, AuditAction.SERVICE_UPDATED, one.id, one, event_only=event_only, change="client_secret_withdrawn")
-    return withdrawn
-
-
-def switch_webhooks_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Switch webhooks off."""
-    webhooks = uow.takeover_credentials.switch_webhooks_off(acting, REASON)
-    for one in webhooks:
-        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, change="webhook_switched_off")
-    return webhooks
-
-
-def switch_streams_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Switch streams to SIEMs off."""
-    streams = uow.takeover_credentials.switch_streams_off(acting, REASON)
-    for one in streams:
-        _record(uow, AuditAction.SIEM_CONFIGURED, one.organization_id, one)
-    return streams
-
-
-def switch_connections_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Switch upstream connections off, and end what began by them."""
-    connections = uow.takeover_credentials.switch_connections_off(acting, REASON)
-    for one in connections:
-        uow.upstream_connections.forget_groups(one.organization_id, one.id)
-        uow.unfinished_sign_ins.end_by_connection(one.organization_id, one.id)
-        ended = list(uow.sessions.revoke_by_connection(one.organization_id, one.id))
-        # A statement of its own: it finds sessions that began while the ones above waited for a lock.
-        ended += uow.sessions.revoke_by_connection(one.organization_id, one.id)
-        sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
-        _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, sessions_ended=len(ended))
-    return connections
-
-
-def withdraw_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-    """Delete rules of groups."""
-    withdrawn = uow.takeover_credentials.withdraw_group_rules(acting)
-    for one in withdrawn:
-        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, change="group_rule_withdrawn")
-    return withdrawn
-
-
-def apply_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
-    """Take back the roles that withdrawn rules, groups and connections gave."""
-    for organization_id in sorted({one.organization_id for one in acting}):
-        group_roles.apply(uow, organization_id, None)
 
 
 def _record(
@@ -164,6 +87,94 @@ def _record(
         **details,
         reason=REASON,
     )
+
+
+def _withdraw(
+    kind: EndedKind,
+    action: AuditAction,
+    uow: UnitOfWork,
+    acting: Sequence[Acting],
+    *,
+    is_target: bool = False,
+    id_name: str | None = None,
+    host_name: str | None = None,
+    **details: Any,
+) -> Sequence[MadeThing]:
+    """End what of a kind was made, each with an entry of its own or of the organization.
+
+    `id_name` is the name of its id in events, `host_name` the detail that has the host to which it leads.
+    """
+    withdrawn = uow.takeover_credentials.end(kind, acting, reason=REASON)
+    for one in withdrawn:
+        host = {host_name: one.label.removeprefix("to ")} if host_name is not None else {}
+        event_only = {id_name: str(one.id)} if id_name is not None else None
+        target_id = one.id if is_target else one.organization_id
+        _record(uow, action, target_id, one, event_only=event_only, **host, **details)
+    return withdrawn
+
+
+withdraw_organization_keys: Final = partial(
+    _withdraw, EndedKind.ORGANIZATION_KEY, AuditAction.ORGANIZATION_KEY_DELETED, is_target=True, id_name="key_id"
+)
+withdraw_api_keys: Final = partial(_withdraw, EndedKind.API_KEY, AuditAction.API_KEY_DELETED, is_target=True)
+withdraw_workloads: Final = partial(
+    _withdraw, EndedKind.WORKLOAD, AuditAction.WORKLOAD_DELETED, is_target=True, id_name="workload_id"
+)
+withdraw_scim_tokens: Final = partial(_withdraw, EndedKind.SCIM_TOKEN, AuditAction.SCIM_TOKEN_REVOKED)
+withdraw_rules: Final = partial(
+    _withdraw, EndedKind.GROUP_RULE, AuditAction.ORGANIZATION_UPDATED, change="group_rule_withdrawn"
+)
+switch_webhooks_off: Final = partial(
+    _withdraw,
+    EndedKind.WEBHOOK,
+    AuditAction.ORGANIZATION_UPDATED,
+    host_name="webhook_host",
+    is_active=False,
+    change="webhook_switched_off",
+)
+switch_streams_off: Final = partial(
+    _withdraw, EndedKind.SIEM_STREAM, AuditAction.SIEM_CONFIGURED, host_name="host", enabled=False
+)
+
+
+def withdraw_setup_links(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Delete setup links."""
+    withdrawn = uow.takeover_credentials.end(EndedKind.SETUP_LINK, acting, reason=REASON)
+    for one in withdrawn:
+        link = {"id": str(one.id), "parts": one.label.split(", "), "action": "revoked"}
+        _record(uow, AuditAction.ORGANIZATION_UPDATED, one.organization_id, one, setup_link=link)
+    return withdrawn
+
+
+def withdraw_secrets(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Replace the secrets of services by secrets that no person knows; an admin makes new ones."""
+    unknown = hash_token(uow.randomness.token().reveal())
+    withdrawn = uow.takeover_credentials.replace_client_secrets(acting, unknown)
+    for one in withdrawn:
+        event_only = {"service_id": str(one.id)}
+        _record(uow, AuditAction.SERVICE_UPDATED, one.id, one, event_only=event_only, change="client_secret_withdrawn")
+    return withdrawn
+
+
+def switch_connections_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:
+    """Switch upstream connections off, and end what began by them."""
+    connections = uow.takeover_credentials.end(EndedKind.CONNECTION, acting, reason=REASON)
+    for one in connections:
+        uow.upstream_connections.forget_groups(one.organization_id, one.id)
+        uow.unfinished_sign_ins.end_by_connection(one.organization_id, one.id)
+        ended = list(uow.sessions.revoke_by_connection(one.organization_id, one.id))
+        # A statement of its own: it finds sessions that began while the ones above waited for a lock.
+        ended += uow.sessions.revoke_by_connection(one.organization_id, one.id)
+        sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
+        details = {"enabled": False, "sessions_ended": len(ended)}
+        _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, **details)
+    return connections
+
+
+def apply_rules(uow: UnitOfWork, acting: Sequence[Acting]) -> None:
+    """Take back the roles that withdrawn rules, groups and connections gave."""
+    for organization_id in sorted({one.organization_id for one in acting}):
+        group_roles.apply(uow, organization_id, None)
 
 
 def switch_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from core.events.actions import AuditAction
     from core.organizations.organizations import Membership
     from core.organizations.takeover_claims import ClaimedCustomer
-    from core.organizations.takeover_credentials import MadeLink, TakenBackPlace
+    from core.organizations.takeover_credentials import EndedKind, MadeLink, TakenBackPlace
     from core.organizations.takeover_mails import DatedThing, Recipient, RecordedChange
     from core.organizations.takeovers import (
         Act,
@@ -105,57 +105,21 @@ class TakeoverClaims(Protocol):
 class TakeoverCredentials(Protocol):
     """What users made since they acted with the power of a takeover; each method returns what it has ended."""
 
-    def withdraw_invitations(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Withdraw the open invitations."""
-        ...
+    def end(self, kind: EndedKind, acting: Sequence[Acting], *, reason: str) -> Sequence[MadeThing]:
+        """Delete what of a kind was made; switch off what has settings and was made or changed since, and store why.
 
-    def withdraw_setup_links(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete the setup links."""
-        ...
-
-    def withdraw_organization_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete the keys of organizations."""
-        ...
-
-    def withdraw_api_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete the API keys of services."""
-        ...
-
-    def withdraw_workloads(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete the workloads."""
-        ...
-
-    def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete the SCIM tokens."""
-        ...
-
-    def withdraw_group_rules(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        """Delete the rules by which groups give roles."""
+        The identities that connections linked since are deleted.
+        """
         ...
 
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
         """Store another hash for the secrets of services, and keep none that was replaced since."""
         ...
 
-    def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        """Deactivate the webhooks that were made or whose address was changed since, and store why."""
-        ...
-
-    def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        """Switch off the streams to SIEMs that were set up or changed since, and store why."""
-        ...
-
     def set_up_customers(self, acting: Sequence[Acting], *, after: UUID | None, limit: int) -> Sequence[SetUpCustomer]:
         """Return the customers for which they have made something as vendors, by their internal organizations.
 
         `after` is the internal organization of the last row that was read before; None for the first rows.
-        """
-        ...
-
-    def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        """Switch off the upstream connections that were made or changed since, and store why.
-
-        The identities that they linked since are deleted.
         """
         ...
 

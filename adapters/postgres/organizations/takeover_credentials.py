@@ -12,7 +12,7 @@ from adapters.postgres.organizations.takeovers import ACTING, acting_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import MadeCredentialKind
 from core.organizations.takeover_claims import ClaimedCustomer
-from core.organizations.takeover_credentials import MadeLink, TakenBackPlace
+from core.organizations.takeover_credentials import EndedKind, MadeLink, TakenBackPlace
 from core.organizations.takeovers import Acting, MadeThing, SetUpCustomer
 from core.services.services import Service
 
@@ -83,105 +83,90 @@ _SET_UP_CUSTOMERS: Final = f"""
 """
 
 
+_OF_MAKER: Final = f"USING {ACTING} WHERE {_MADE_SINCE} RETURNING t.organization_id, t.id"
+_END: Final[dict[EndedKind, LiteralString]] = {
+    EndedKind.INVITATION: f"""
+        UPDATE    invitations t
+        SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
+        FROM      {ACTING}
+        WHERE     t.organization_id = a.organization_id AND t.invited_by = a.user_id AND t.created_at >= a.since
+          AND     t.status = 'pending'
+        RETURNING t.organization_id, t.id, t.email AS label
+    """,
+    EndedKind.SETUP_LINK: f"DELETE FROM setup_links t {_OF_MAKER}, array_to_string(t.parts, ', ') AS label",
+    EndedKind.ORGANIZATION_KEY: f"""
+        DELETE FROM organization_keys t
+        {_OF_MAKER}, coalesce(t.prefix, 'without a secret') AS label, t.name AS key_name, t.prefix AS key_prefix
+    """,
+    EndedKind.GROUP_RULE: f"""
+        DELETE    FROM group_rules t
+        USING     {ACTING}
+        WHERE     t.organization_id = a.organization_id AND t.made_by = a.user_id AND t.created_at >= a.since
+        RETURNING t.organization_id, t.id, 'of ' || coalesce(t.group_id, t.connection_id)::text AS label,
+                  t.role, coalesce(t.connection_id::text, 'scim') AS source,
+                  coalesce(t.group_id::text, t.asserted_group) AS "group"
+    """,
+    EndedKind.SCIM_TOKEN: f"""
+        DELETE FROM scim_tokens t
+        {_OF_MAKER}, t.prefix AS label, t.id::text AS scim_token_id, t.name AS scim_token_name,
+        t.prefix AS scim_token_prefix
+    """,
+    EndedKind.API_KEY: f"""
+        DELETE    FROM api_keys t
+        USING     {ACTING}, services s
+        WHERE     {_MADE_SINCE} AND s.organization_id = t.organization_id AND s.id = t.service_id
+        RETURNING t.organization_id, t.id, t.prefix || ' of the service ' || s.slug AS label,
+                  t.id::text AS api_key_id, s.id::text AS service_id, s.slug AS service_slug, t.name,
+                  t.permissions
+    """,
+    EndedKind.SIEM_STREAM: f"""
+        UPDATE    siem_streams t
+        SET       enabled = false, off_reason = %(reason)s, due_at = NULL, leased_until = NULL,
+                  updated_at = %(now)s
+        FROM      {ACTING}
+        WHERE     {_SET_SINCE} AND t.enabled
+        RETURNING t.organization_id, t.id, 'to ' AS label, t.endpoint AS url, t.provider
+    """,
+    EndedKind.WEBHOOK: f"""
+        UPDATE    webhooks t
+        SET       is_active = false, off_reason = %(reason)s, off_at = %(now)s, updated_at = %(now)s
+        FROM      {ACTING}
+        WHERE     {_SET_SINCE} AND t.is_active
+        RETURNING t.organization_id, t.id, 'to ' AS label, t.url, t.id::text AS webhook_id,
+                  t.name AS webhook_name
+    """,
+    EndedKind.CONNECTION: f"""
+        WITH off AS (
+            UPDATE    upstream_connections t
+            SET       enabled = false, off_reason = %(reason)s, is_vouched_for = false, updated_at = %(now)s
+            FROM      {ACTING}
+            WHERE     {_SET_SINCE}
+            RETURNING t.organization_id, t.id, t.issuer, t.name),
+          unlinked AS (
+            DELETE FROM identities i USING off
+            WHERE  i.organization_id = off.organization_id AND i.connection_id = off.id
+              AND  i.linked_at >= %(first)s),
+          forgotten AS (
+            DELETE FROM departed_identities d USING off
+            WHERE  d.organization_id = off.organization_id AND d.connection_id = off.id
+              AND  d.linked_at >= %(first)s)
+        SELECT organization_id, id, 'to ' AS label, coalesce(issuer, '') AS url, id::text AS provider_id,
+               name AS provider_name, issuer
+        FROM   off
+    """,
+    EndedKind.WORKLOAD: f"""
+        DELETE FROM workloads t
+        {_OF_MAKER}, 'at ' AS label, t.issuer AS url, t.name, t.service_id::text, t.key_id::text
+    """,
+}
+
+
 class PostgresTakeoverCredentials(Aggregate):
     """The port `TakeoverCredentials`."""
 
-    def withdraw_invitations(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        return self._ended(
-            "invitation",
-            f"""
-            UPDATE    invitations t
-            SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
-            FROM      {ACTING}
-            WHERE     t.organization_id = a.organization_id AND t.invited_by = a.user_id AND t.created_at >= a.since
-              AND     t.status = 'pending'
-            RETURNING t.organization_id, t.id, t.email AS label
-            """,
-            acting,
-        )
-
-    def withdraw_setup_links(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        found = self._ended(
-            "setup link",
-            f"""
-            DELETE    FROM setup_links t
-            USING     {ACTING}
-            WHERE     {_MADE_SINCE}
-            RETURNING t.organization_id, t.id, array_to_string(t.parts, ', ') AS label
-            """,
-            acting,
-        )
-        return [
-            _with_details(one, setup_link={"id": str(one.id), "parts": one.label.split(", "), "action": "revoked"})
-            for one in found
-        ]
-
-    def withdraw_organization_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        return self._ended(
-            "management key",
-            f"""
-            DELETE    FROM organization_keys t
-            USING     {ACTING}
-            WHERE     {_MADE_SINCE}
-            RETURNING t.organization_id, t.id, coalesce(t.prefix, 'without a secret') AS label,
-                      t.name AS key_name, t.prefix AS key_prefix
-            """,
-            acting,
-        )
-
-    def withdraw_api_keys(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        return self._ended(
-            MadeCredentialKind.API_KEY,
-            f"""
-            DELETE    FROM api_keys t
-            USING     {ACTING}, services s
-            WHERE     {_MADE_SINCE} AND s.organization_id = t.organization_id AND s.id = t.service_id
-            RETURNING t.organization_id, t.id, t.prefix || ' of the service ' || s.slug AS label,
-                      t.id::text AS api_key_id, s.id::text AS service_id, s.slug AS service_slug, t.name,
-                      t.permissions
-            """,
-            acting,
-        )
-
-    def withdraw_workloads(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        return self._ended(
-            MadeCredentialKind.WORKLOAD,
-            f"""
-            DELETE    FROM workloads t
-            USING     {ACTING}
-            WHERE     {_MADE_SINCE}
-            RETURNING t.organization_id, t.id, 'at ' AS label, t.issuer AS url, t.name, t.service_id::text,
-                      t.key_id::text
-            """,
-            acting,
-        )
-
-    def withdraw_scim_tokens(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        return self._ended(
-            MadeCredentialKind.SCIM_TOKEN,
-            f"""
-            DELETE    FROM scim_tokens t
-            USING     {ACTING}
-            WHERE     {_MADE_SINCE}
-            RETURNING t.organization_id, t.id, t.prefix AS label, t.id::text AS scim_token_id,
-                      t.name AS scim_token_name, t.prefix AS scim_token_prefix
-            """,
-            acting,
-        )
-
-    def withdraw_group_rules(self, acting: Sequence[Acting]) -> Sequence[MadeThing]:
-        return self._ended(
-            "rule of groups",
-            f"""
-            DELETE    FROM group_rules t
-            USING     {ACTING}
-            WHERE     t.organization_id = a.organization_id AND t.made_by = a.user_id AND t.created_at >= a.since
-            RETURNING t.organization_id, t.id, 'of ' || coalesce(t.group_id, t.connection_id)::text AS label,
-                      t.role, coalesce(t.connection_id::text, 'scim') AS source,
-                      coalesce(t.group_id::text, t.asserted_group) AS "group"
-            """,
-            acting,
-        )
+    def end(self, kind: EndedKind, acting: Sequence[Acting], *, reason: str) -> Sequence[MadeThing]:
+        first = min(one.since for one in acting)
+        return self._ended(kind, _END[kind], acting, reason=reason, first=first)
 
     def replace_client_secrets(self, acting: Sequence[Acting], secret_hash: bytes) -> Sequence[MadeThing]:
         # One that was made since, and kept when another person replaced it.
@@ -210,68 +195,8 @@ class PostgresTakeoverCredentials(Aggregate):
             secret_hash=secret_hash,
         )
 
-    def switch_webhooks_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        found = self._ended(
-            MadeCredentialKind.WEBHOOK,
-            f"""
-            UPDATE    webhooks t
-            SET       is_active = false, off_reason = %(reason)s, off_at = %(now)s, updated_at = %(now)s
-            FROM      {ACTING}
-            WHERE     {_SET_SINCE} AND t.is_active
-            RETURNING t.organization_id, t.id, 'to ' AS label, t.url, t.id::text AS webhook_id,
-                      t.name AS webhook_name
-            """,
-            acting,
-            reason=reason,
-        )
-        return [_with_details(one, webhook_host=one.label.removeprefix("to "), is_active=False) for one in found]
-
-    def switch_streams_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        found = self._ended(
-            MadeCredentialKind.SIEM_STREAM,
-            f"""
-            UPDATE    siem_streams t
-            SET       enabled = false, off_reason = %(reason)s, due_at = NULL, leased_until = NULL,
-                      updated_at = %(now)s
-            FROM      {ACTING}
-            WHERE     {_SET_SINCE} AND t.enabled
-            RETURNING t.organization_id, t.id, 'to ' AS label, t.endpoint AS url, t.provider
-            """,
-            acting,
-            reason=reason,
-        )
-        return [_with_details(one, host=one.label.removeprefix("to "), enabled=False) for one in found]
-
     def set_up_customers(self, acting: Sequence[Acting], *, after: UUID | None, limit: int) -> Sequence[SetUpCustomer]:
         return self._all(SetUpCustomer, _SET_UP_CUSTOMERS, acting_values(acting) | {"after": after, "limit": limit})
-
-    def switch_connections_off(self, acting: Sequence[Acting], reason: str) -> Sequence[MadeThing]:
-        found = self._ended(
-            MadeCredentialKind.CONNECTION,
-            f"""
-            WITH off AS (
-                UPDATE    upstream_connections t
-                SET       enabled = false, off_reason = %(reason)s, is_vouched_for = false, updated_at = %(now)s
-                FROM      {ACTING}
-                WHERE     {_SET_SINCE}
-                RETURNING t.organization_id, t.id, t.issuer, t.name),
-              unlinked AS (
-                DELETE FROM identities i USING off
-                WHERE  i.organization_id = off.organization_id AND i.connection_id = off.id
-                  AND  i.linked_at >= %(first)s),
-              forgotten AS (
-                DELETE FROM departed_identities d USING off
-                WHERE  d.organization_id = off.organization_id AND d.connection_id = off.id
-                  AND  d.linked_at >= %(first)s)
-            SELECT organization_id, id, 'to ' AS label, coalesce(issuer, '') AS url, id::text AS provider_id,
-                   name AS provider_name, issuer
-            FROM   off
-            """,
-            acting,
-            reason=reason,
-            first=min(one.since for one in acting),
-        )
-        return [_with_details(one, enabled=False) for one in found]
 
     def take_back_places(self, acting: Sequence[Acting], *, limit: int) -> Sequence[TakenBackPlace]:
         return self._all(TakenBackPlace, _TAKE_BACK_PLACES, acting_values(acting) | {"limit": limit})
@@ -327,16 +252,6 @@ def _made(kind: str, row: dict[str, Any]) -> MadeThing:
         id=row.pop("id"),
         label=label_of(row.pop("label"), row.pop("url", None)),
         recorded=row,
-    )
-
-
-def _with_details(made: MadeThing, **details: Any) -> MadeThing:
-    return MadeThing(
-        kind=made.kind,
-        organization_id=made.organization_id,
-        id=made.id,
-        label=made.label,
-        recorded={**made.recorded, **details},
     )
 
 
