@@ -19,6 +19,7 @@ from core.positions import BEGIN
 from core.secrets import Secret
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.input.hidden import SecretBody
+from entrypoints.web.serving.admission.browsers import ProtectedForm
 
 Form = TypeVar("Form", bound=msgspec.Struct)
 
@@ -39,6 +40,18 @@ class LinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""
+
+
+class SeenAtForm(ProtectedForm, kw_only=True):
+    """When what the page has shown was changed last."""
+
+    seen_at: str = ""
+
+
+class SeenStateForm(ProtectedForm, kw_only=True):
+    """The state that the page has shown."""
+
+    seen_state: str = ""
 
 
 def filled(form: type[Form], query: Query) -> Form:

@@ -27,7 +27,7 @@ from core.text import SLUG_CHARACTERS_MAX, slug_of_name
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.lists import ways
 from entrypoints.pages.console.sections import sections_of
-from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.forms import DoneQuery, SeenStateForm
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -140,12 +140,6 @@ class ChangedRoleForm(ProtectedForm, kw_only=True):
         default_factory=list[str]
     )
     scopes: str = ""
-    seen_state: str = ""
-
-
-class RoleDeletionForm(ProtectedForm, kw_only=True):
-    """The state of the role that the page has shown."""
-
     seen_state: str = ""
 
 
@@ -310,7 +304,7 @@ async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str, *, refus
 @routes.post(f"{ROLE}/delete", refuses=(RoleUnknown, RoleBuiltIn, RoleInUse, RoleChanged))
 @in_console(Operation.ROLES_CHANGE)
 @shows_again(ask_to_delete_role, RoleInUse, RoleChanged)
-async def delete_role_for_good(call: Call, org_slug: str, role_slug: str, form: RoleDeletionForm) -> PageOrRedirect:
+async def delete_role_for_good(call: Call, org_slug: str, role_slug: str, form: SeenStateForm) -> PageOrRedirect:
     """Delete a role that is not in use; programs use `DELETE /api/organizations/:slug/roles/:role_slug`."""
     await call.transact(roles.delete, org_slug, role_slug, seen_state=form.seen_state)
     return after(f"{page_of(org_slug)}/roles", "role-deleted")

@@ -28,7 +28,7 @@ from entrypoints.pages.console.frame import (
     with_query,
 )
 from entrypoints.pages.console.prices import amount_of, limit_of, price, smallest_of
-from entrypoints.pages.frame.forms import DoneQuery
+from entrypoints.pages.frame.forms import DoneQuery, SeenStateForm
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -62,12 +62,6 @@ class ChangedTierForm(ProtectedForm, kw_only=True):
     max_services: str = ""
     max_users: str = ""
     price: str = ""
-    seen_state: str = ""
-
-
-class TierDeletionForm(ProtectedForm, kw_only=True):
-    """The state of the tier that the page has shown."""
-
     seen_state: str = ""
 
 
@@ -170,7 +164,7 @@ async def ask_to_delete_tier(call: Call, tier_id: UUID, *, refusal: Refusal | No
 @routes.post(f"{TIER}/delete", refuses=(NoSuchTier, TierChanged, TierInUse, TierNeeded))
 @platform_owner_in_console
 @shows_again(ask_to_delete_tier, TierChanged, TierInUse, TierNeeded)
-async def delete_tier(call: Call, tier_id: UUID, form: TierDeletionForm) -> PageOrRedirect:
+async def delete_tier(call: Call, tier_id: UUID, form: SeenStateForm) -> PageOrRedirect:
     """Delete a tier; programs use `DELETE /api/platform/tiers/:id`."""
     await call.transact(tiers.delete, tier_id, seen_state=form.seen_state)
     return after(TIERS, "tier-deleted")

@@ -27,7 +27,7 @@ from entrypoints.pages.console.frame import (
 )
 from entrypoints.pages.console.lists import ConsoleList, attempted, each_once
 from entrypoints.pages.events.events import CHOICES, EVENTS
-from entrypoints.pages.frame.forms import DoneQuery, moment_seen
+from entrypoints.pages.frame.forms import DoneQuery, SeenAtForm, moment_seen
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -105,12 +105,6 @@ class DeliveriesForm(ProtectedForm, kw_only=True):
             raise BadRequest.of_field(
                 "rows", "This form is damaged. Load the list again, and choose once more."
             ) from None
-
-
-class SeenDeliveryForm(ProtectedForm, kw_only=True):
-    """When the delivery that the page has shown was changed last."""
-
-    seen_at: str = ""
 
 
 class SinceQuery(Query, kw_only=True):
@@ -294,7 +288,7 @@ async def show_delivery(
 @in_console(Operation.WEBHOOKS_CHANGE)
 @shows_again(show_delivery, Conflict)
 async def redeliver_here(
-    call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, form: SeenDeliveryForm
+    call: Call, org_slug: str, webhook_id: UUID, delivery_id: UUID, form: SeenAtForm
 ) -> PageOrRedirect:
     """Send a delivery again; programs use `POST …/deliveries/:delivery_id/redeliver`."""
     seen_at = moment_seen(form.seen_at)

@@ -9,11 +9,11 @@ from core.sessions.shown_secrets import ToShow
 from core.webhooks import health, webhooks
 from core.webhooks.webhooks import ROTATION_OVERLAP, WebhookChanged, WebhookUnknown
 from entrypoints.pages.console.frame import Program, console_page, opened
-from entrypoints.pages.frame.forms import moment_seen
+from entrypoints.pages.frame.forms import SeenAtForm, moment_seen
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.sessions.shown_secrets import leading_to
-from entrypoints.pages.webhooks.webhooks import WEBHOOK, SeenWebhookForm, page_of_webhook
+from entrypoints.pages.webhooks.webhooks import WEBHOOK, page_of_webhook
 from entrypoints.web.serving.admission.browsers import recent_for_form
 from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call
@@ -51,7 +51,7 @@ async def ask_to_rotate_secret(call: Call, org_slug: str, webhook_id: UUID) -> P
 @routes.post(SECRET, makes_secret=True, refuses=(WebhookUnknown, WebhookChanged))
 @in_console(Operation.WEBHOOK_CONFIGURE)
 @shows_again(_page, Conflict)
-async def rotate_secret_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+async def rotate_secret_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenAtForm) -> PageOrRedirect:
     """Give a webhook a new secret, and lead to it; programs use `POST …/webhooks/:webhook_id/rotate-secret`."""
     return await leading_to(
         call,

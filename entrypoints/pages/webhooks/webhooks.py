@@ -16,7 +16,7 @@ from core.webhooks.webhooks import WebhookChanged, WebhookChanges, WebhookNameTa
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of, with_query
 from entrypoints.pages.console.plots import Plot, Point, bars
 from entrypoints.pages.events.events import ALL, CHOICES, EVENTS, GROUPS, SETS, by_group, chosen
-from entrypoints.pages.frame.forms import DoneQuery, moment_seen
+from entrypoints.pages.frame.forms import DoneQuery, SeenAtForm, moment_seen
 from entrypoints.pages.frame.languages import language_of, marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -60,12 +60,6 @@ class WebhookForm(ProtectedForm, kw_only=True):
     url: str = ""
     events: list[str] = msgspec.field(default_factory=list[str])
     sets: list[str] = msgspec.field(default_factory=list[str])
-    seen_at: str = ""
-
-
-class SeenWebhookForm(ProtectedForm, kw_only=True):
-    """When the webhook that the page has shown was changed."""
-
     seen_at: str = ""
 
 
@@ -286,7 +280,7 @@ async def _after_refusal(call: Call, org_slug: str, webhook_id: UUID, *, refusal
 @routes.post(f"{WEBHOOK}/pause", refuses=(WebhookUnknown, WebhookChanged))
 @in_console(Operation.WEBHOOK_CONFIGURE)
 @shows_again(_after_refusal, Conflict)
-async def pause_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+async def pause_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenAtForm) -> PageOrRedirect:
     """Pause a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
     await _change(call, org_slug, webhook_id, WebhookChanges(is_active=False), form.seen_at)
     return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-paused")
@@ -295,7 +289,7 @@ async def pause_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenW
 @routes.post(f"{WEBHOOK}/activate", refuses=(WebhookUnknown, WebhookChanged))
 @in_console(Operation.WEBHOOK_CONFIGURE)
 @shows_again(_after_refusal, Conflict)
-async def activate_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+async def activate_webhook(call: Call, org_slug: str, webhook_id: UUID, form: SeenAtForm) -> PageOrRedirect:
     """Activate a webhook; programs use `PATCH /api/organizations/:org_slug/webhooks/:webhook_id`."""
     await _change(call, org_slug, webhook_id, WebhookChanges(is_active=True), form.seen_at)
     return after(f"{page_of_webhook(org_slug, webhook_id)}/change", "webhook-active")
@@ -324,7 +318,7 @@ async def ask_to_delete_webhook(call: Call, org_slug: str, webhook_id: UUID, *, 
 @routes.post(f"{WEBHOOK}/delete", refuses=(WebhookUnknown, WebhookChanged))
 @in_console(Operation.WEBHOOKS_CHANGE)
 @shows_again(ask_to_delete_webhook, Conflict)
-async def delete_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenWebhookForm) -> PageOrRedirect:
+async def delete_webhook_here(call: Call, org_slug: str, webhook_id: UUID, form: SeenAtForm) -> PageOrRedirect:
     """Delete a webhook; programs use `DELETE /api/organizations/:org_slug/webhooks/:webhook_id`."""
     await call.transact(webhooks.delete, org_slug, webhook_id, seen_at=moment_seen(form.seen_at))
     return after(f"{page_of(org_slug)}/webhooks", "webhook-deleted")

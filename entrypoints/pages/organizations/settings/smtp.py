@@ -18,7 +18,7 @@ from core.organizations.settings.smtp import (
 )
 from core.secrets import Secret
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
-from entrypoints.pages.frame.forms import DoneQuery, no_secret
+from entrypoints.pages.frame.forms import DoneQuery, SeenStateForm, no_secret
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.refusals import problems_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
@@ -72,18 +72,12 @@ class MailTestForm(ProtectedForm, kw_only=True):
     to: str = ""
 
 
-class MailServerRemovalForm(ProtectedForm, kw_only=True):
-    """The state of the mail server that the page has shown."""
-
-    seen_state: str = ""
-
-
 async def _page(
     call: Call,
     org_slug: str,
     *,
     query: DoneQuery | None = None,
-    form: MailServerForm | MailTestForm | MailServerRemovalForm | None = None,
+    form: MailServerForm | MailTestForm | SeenStateForm | None = None,
     tested: MailTestOutcome | None = None,
     refusal: Refusal | None = None,
 ) -> Page:
@@ -160,7 +154,7 @@ async def ask_to_remove_mail_server(call: Call, org_slug: str) -> Page:
 @routes.post(f"{MAIL}/removal", refuses=(MailServerUnset, MailServerChanged))
 @in_console(Operation.MAIL_SERVER_CHANGE)
 @shows_again(_page, MailServerUnset, MailServerChanged)
-async def remove_mail_server_for_good(call: Call, org_slug: str, form: MailServerRemovalForm) -> PageOrRedirect:
+async def remove_mail_server_for_good(call: Call, org_slug: str, form: SeenStateForm) -> PageOrRedirect:
     """Remove the mail server; programs use `DELETE /api/organizations/:slug/smtp`."""
     await call.transact(smtp.remove, org_slug, seen_state=form.seen_state)
     return after(f"{page_of(org_slug)}/mail", "mail-server-removed")
