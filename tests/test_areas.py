@@ -38,7 +38,7 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
         },
     ),
     "entrypoints/http": (
-        24,
+        22,
         {
             "a document of a standard, or of an operator's program": (
                 "openid/well_known",
@@ -47,7 +47,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "platform/metrics",
                 "saml/certificate",
                 "saml/metadata",
-                "scim/discovery",
                 "scim/scim",
                 "sessions/jwks",
                 "sign_in/upstream/connections/metadata",
@@ -57,7 +56,6 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "openid/client_authentication",
                 "scim/dialect",
                 "scim/resources",
-                "scim/selection",
             ),
             "named by its path": (
                 "platform/tiers",
@@ -94,7 +92,7 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
                 "sign_in/upstream/connections/product_kinds",
                 "sign_in/upstream/connections/provider_kinds",
             ),
-            "programs to copy": ("services/snippets", "webhooks/receiver_code"),
+            "programs to copy": ("services/snippets",),
             "a part of a setup link, or what begins with one": ("organizations/setup",),
             "how pages look, which the core does not know": (
                 "organizations/settings/branding_preview",

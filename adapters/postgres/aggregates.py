@@ -71,16 +71,14 @@ from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from adapters.postgres.organizations.deletion import PostgresDeletedOrganizations
 from adapters.postgres.organizations.departures import PostgresDepartures, PostgresMadeCredentials
 from adapters.postgres.organizations.group_rules import PostgresGroupRules
-from adapters.postgres.organizations.keys import PostgresOrganizationKeys
-from adapters.postgres.organizations.made_by_keys import PostgresMadeByKeys
+from adapters.postgres.organizations.keys import PostgresMadeByKeys, PostgresOrganizationKeys
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.overview import PostgresOverviews
 from adapters.postgres.organizations.people import PostgresPeople
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
-from adapters.postgres.organizations.settings.branding import PostgresBrandings
-from adapters.postgres.organizations.settings.branding_versions import PostgresBrandingVersions
+from adapters.postgres.organizations.settings.branding import PostgresBrandings, PostgresBrandingVersions
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.smtp import PostgresMailServers
 from adapters.postgres.organizations.setup_links import PostgresSetupLinks

@@ -1,22 +1,114 @@
-"""The overview of an organization: what needs a person (`matters.py`), what is set up, and the latest sign-ins."""
+"""The overview of an organization: what needs a person, what is set up, and the latest sign-ins.
+
+Matters are what fails, ends, runs out or waits, each with the page that mends it. Each kind has the operation of its
+page, and a role sees only the kinds whose pages it may open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations import matters
-from core.organizations.access import Capability, Operation, allows_no_less, authorize
-from core.organizations.matters import Matter
+from core.organizations.access import Capability, Operation, OrganizationAccess, allows_no_less, authorize
+from core.organizations.members import MEMBERS_MAX_DEFAULT
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
-SignIns = TypeVar("SignIns")
+# So many of a kind are read; more show once these are mended.
+OF_KIND_MAX: Final = 10
+# Failed deliveries count for so long.
+LOST_WITHIN: Final = timedelta(days=1)
+# A stream that is this far behind lags, also when its receiver refuses nothing.
+LAG: Final = timedelta(hours=1)
+# Invitations that ended without an answer count for so long.
+EXPIRED_WITHIN: Final = timedelta(days=7)
+# Seats are almost used from this part on.
+SEATS_PERCENT: Final = 90
 
+
+class MatterKind(StrEnum):
+    """What needs a person, the most urgent kind first."""
+
+    MAIL_SERVER_FAILING = "mail_server_failing"
+    DOMAIN_FAILING = "domain_failing"
+    CONNECTION_OFF = "connection_off"
+    CONNECTION_FAILING = "connection_failing"
+    MAIL_DOMAIN_FAILING = "mail_domain_failing"
+    WEBHOOK_OFF = "webhook_off"
+    WEBHOOK_LOSING = "webhook_losing"
+    SIEM_OFF = "siem_off"
+    SIEM_FAILING = "siem_failing"
+    SIEM_LAGGING = "siem_lagging"
+    CONNECTION_KEY_ENDING = "connection_key_ending"
+    CONNECTION_METADATA_ENDING = "connection_metadata_ending"
+    SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
+    OWNER_WITHOUT_SECOND_FACTOR = "owner_without_second_factor"
+    SEATS_USED = "seats_used"
+    PRODUCT_OFFERED = "product_offered"
+    INVITATIONS_EXPIRED = "invitations_expired"
+    WEBHOOK_RETRYING = "webhook_retrying"
+
+
+# The operation of the page that mends each kind.
+MENDED_BY: Final[Mapping[MatterKind, Operation]] = {
+    MatterKind.MAIL_SERVER_FAILING: Operation.MAIL_SERVER_READ,
+    MatterKind.DOMAIN_FAILING: Operation.DOMAIN_READ,
+    MatterKind.CONNECTION_OFF: Operation.CONNECTIONS_READ,
+    MatterKind.CONNECTION_FAILING: Operation.CONNECTIONS_READ,
+    MatterKind.MAIL_DOMAIN_FAILING: Operation.DOMAIN_ROUTES_READ,
+    MatterKind.WEBHOOK_OFF: Operation.WEBHOOKS_READ,
+    MatterKind.WEBHOOK_LOSING: Operation.WEBHOOKS_READ,
+    MatterKind.SIEM_OFF: Operation.SIEM_READ,
+    MatterKind.SIEM_FAILING: Operation.SIEM_READ,
+    MatterKind.SIEM_LAGGING: Operation.SIEM_READ,
+    MatterKind.CONNECTION_KEY_ENDING: Operation.CONNECTIONS_READ,
+    MatterKind.CONNECTION_METADATA_ENDING: Operation.CONNECTIONS_READ,
+    MatterKind.SAML_CERTIFICATE_ENDING: Operation.SAML_CHANGE,
+    MatterKind.OWNER_WITHOUT_SECOND_FACTOR: Operation.OWNERSHIP_TRANSFER,
+    MatterKind.SEATS_USED: Operation.INVITATIONS_CHANGE,
+    MatterKind.PRODUCT_OFFERED: Operation.PRODUCT_ACCEPT,
+    MatterKind.INVITATIONS_EXPIRED: Operation.INVITATIONS_LIST,
+    MatterKind.WEBHOOK_RETRYING: Operation.WEBHOOKS_READ,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matter:
+    """Something that needs a person.
+
+    `at` is when it began, or when it ends. `target` is the id, slug or client id of its subject, where an organization
+    has several. `number` of `maximum` are used.
+    """
+
+    kind: MatterKind
+    at: datetime | None = None
+    name: str | None = None
+    target: str | None = None
+    number: int | None = None
+    maximum: int | None = None
+
+
+def list_for(uow: UnitOfWork, authorized: OrganizationAccess) -> Sequence[Matter] | None:
+    """Return the matters that the reader may mend, the most urgent first; None for a role that mends nothing."""
+    role, capabilities = authorized.membership.role, authorized.capabilities
+    kinds = [kind for kind, operation in MENDED_BY.items() if operation.missing(role, capabilities) is None]
+    if not kinds:
+        return None
+    organization_id: UUID = authorized.organization.id
+    found = uow.overviews.matters(organization_id, kinds, default_seats=MEMBERS_MAX_DEFAULT, of_kind_max=OF_KIND_MAX)
+    order = list(MatterKind)
+    # That a webhook lost deliveries says more than that it tries others again.
+    losing = {one.target for one in found if one.kind is MatterKind.WEBHOOK_LOSING}
+    needing = [one for one in found if one.kind is not MatterKind.WEBHOOK_RETRYING or one.target not in losing]
+    return sorted(needing, key=lambda one: order.index(one.kind))
+
+
+SignIns = TypeVar("SignIns")
 PERIOD: Final = timedelta(days=30)
 
 
@@ -76,5 +168,5 @@ def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, 
         steps=steps,
         is_new=steps is not None and not steps.is_complete and organization.created_at > uow.now - PERIOD,
         sign_ins=read_sign_ins(uow, organization_id, PERIOD.days) if sees_sign_ins else None,
-        matters=matters.list_for(uow, authorized) if is_active else None,
+        matters=list_for(uow, authorized) if is_active else None,
     )

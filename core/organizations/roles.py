@@ -2,26 +2,59 @@
 
 The roles owner, admin and member are built in: they are listed with the others and never change. `members.py` assigns
 roles to members. A caller adds to a role, and removes from it, only capabilities that they have themselves.
+
+A scope that any role lists is given by roles alone. Who has which is in `core/sessions/token_additions.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, group_roles, inviters, role_scopes
-from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.limits import COUNTED_MAX
+from core.organizations import access, group_roles, inviters
+from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
 from core.organizations.organizations import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
 from core.wording import Wording
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+LISTED_MAX: Final = 100
+
+
+def checked_scopes(
+    uow: UnitOfWork,
+    organization_id: UUID,
+    names: Iterable[str],
+    *,
+    field: str,
+    before: Iterable[str] = (),
+    beside: Collection[str] = (),
+) -> list[str]:
+    """Return the scopes that a role is to list, each once.
+
+    Raise `BadRequest` for too many, and for one that no service of the organization has. A scope that the role listed
+    `before` may be gone, and gives nothing; `beside` are scopes that are stored at the same time.
+    """
+    unique = list(dict.fromkeys(names))
+    if len(unique) > LISTED_MAX:
+        raise BadRequest.of_field(field, Wording("A role lists at most %(maximum)s scopes.", maximum=LISTED_MAX))
+    new = set(unique).difference(before, beside)
+    unknown = uow.services.unknown_scope(organization_id, sorted(new)) if new else None
+    if unknown is not None:
+        raise BadRequest.of_field(
+            field, Wording("No service of your organization has the scope %(scope)s.", scope=unknown)
+        )
+    return unique
+
 
 # Enough for any organization, and few enough to be listed without pages.
 ROLES_MAX: Final = 100
@@ -114,6 +147,8 @@ _BUILT_IN: Final = {
         _built_in(MEMBER, "Sees the organization and uses its services."),
     )
 }
+
+
 assert tuple(_BUILT_IN) == BUILT_IN_ROLES, "a built-in role has no description, or the order differs"
 
 
@@ -145,7 +180,7 @@ def create(
         lambda: checked_slug(role_slug),
         lambda: checked_name(name, characters_min=1),
         lambda: _checked_description(description),
-        lambda: role_scopes.checked(uow, authorized.organization.id, scopes, field="scopes"),
+        lambda: checked_scopes(uow, authorized.organization.id, scopes, field="scopes"),
     )
     role = Role(
         slug=role_slug,
@@ -196,7 +231,7 @@ def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, 
     before = _custom(uow, authorized, role_slug)
     _require_seen(before, seen_state)
     listed = (
-        role_scopes.checked(uow, authorized.organization.id, changes.scopes, field="scopes", before=before.scopes)
+        checked_scopes(uow, authorized.organization.id, changes.scopes, field="scopes", before=before.scopes)
         if changes.scopes is not None
         else before.scopes
     )
@@ -299,3 +334,70 @@ def _checked_description(text: str) -> str:
             Wording("A description has at most %(maximum)s characters.", maximum=DESCRIPTION_CHARACTERS_MAX),
         )
     return description
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleHolders:
+    """How many members and pending invitations have a role: exact up to `COUNTED_MAX`, and one more beyond."""
+
+    members: int
+    invitations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRole:
+    """A role with its holders; None for a reader whose role does not see the members."""
+
+    role: Role
+    holders: RoleHolders | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRoles:
+    """The built-in roles and a part of the custom ones, by slug.
+
+    `total` counts them all. The list goes on after the slug `next`; None at its end.
+    """
+
+    found: Sequence[HeldRole]
+    total: int
+    next: str | None
+
+
+def search(uow: UnitOfWork, slug: str, *, after: str, limit: int) -> FoundRoles:
+    """Return the built-in roles, and at most `limit` custom ones after a slug."""
+    authorized = authorize(uow, slug, Operation.ROLES_READ)
+    everything = list_all(uow, slug)
+    following = [role for role in everything if not role.is_built_in and role.slug > after]
+    shown = [*(role for role in everything if role.is_built_in), *following[:limit]]
+    return FoundRoles(
+        found=_held(uow, authorized.organization.id, authorized.capabilities, shown),
+        total=len(everything),
+        next=following[limit - 1].slug if len(following) > limit else None,
+    )
+
+
+def show_held(uow: UnitOfWork, slug: str, role_slug: str) -> HeldRole:
+    """Return a role with its holders; raise `RoleUnknown`."""
+    authorized = authorize(uow, slug, Operation.ROLES_READ)
+    role = show(uow, slug, role_slug)
+    [held] = _held(uow, authorized.organization.id, authorized.capabilities, [role])
+    return held
+
+
+def show_deletion(uow: UnitOfWork, slug: str, role_slug: str) -> tuple[Role, RoleHolders]:
+    """Return a custom role to delete, with its holders; raise `RoleUnknown` or `RoleBuiltIn`."""
+    organization = authorize(uow, slug, Operation.ROLES_CHANGE).organization
+    role = show(uow, slug, role_slug)
+    if role.is_built_in:
+        raise RoleBuiltIn
+    return role, uow.roles.holders(organization.id, [role_slug], counted_max=COUNTED_MAX + 1)[role_slug]
+
+
+def _held(
+    uow: UnitOfWork, organization_id: UUID, capabilities: frozenset[Capability], shown: Sequence[Role]
+) -> Sequence[HeldRole]:
+    if Capability.ORG_MEMBERS_VIEW not in capabilities:
+        return [HeldRole(role=role, holders=None) for role in shown]
+    holders = uow.roles.holders(organization_id, [role.slug for role in shown], counted_max=COUNTED_MAX + 1)
+    return [HeldRole(role=role, holders=holders[role.slug]) for role in shown]

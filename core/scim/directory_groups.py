@@ -21,7 +21,7 @@ from core.organizations import access, group_roles
 from core.organizations.access import Capability, Operation
 from core.parts import in_parts, read_in_parts
 from core.positions import FoundRows, Position, found_rows
-from core.scim import filter_parser, tokens, user_changes
+from core.scim import filters, tokens, user_changes
 from core.scim.directory_group_patches import GroupChange, GroupSearch, changed, search_of
 from core.scim.group_resources import Group, require_showable
 from core.scim.patches import PatchOperation
@@ -187,7 +187,7 @@ def list_page(
     Raise `TooMany` when the groups of the page have more members than one answer shows.
     """
     organization_id = tokens.authorize(uow).organization_id
-    wanted = search_of(filter_parser.parse(filter_text)) if filter_text is not None else GroupSearch()
+    wanted = search_of(filters.parse(filter_text)) if filter_text is not None else GroupSearch()
     found = uow.directory_groups.page(
         organization_id, _known(uow, organization_id, wanted), limit=count, offset=start - 1
     )

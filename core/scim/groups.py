@@ -21,16 +21,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import departures, inviters, keys, members
 from core.organizations.organizations import MEMBER, OWNER, Membership, Organization
 from core.parts import in_parts, read_in_parts
-from core.scim import (
-    directory_groups,
-    filter_matching,
-    filter_parser,
-    filters,
-    kept_members,
-    tokens,
-    user_changes,
-    users,
-)
+from core.scim import directory_groups, filters, kept_members, tokens, user_changes, users
 from core.scim.directory_groups import GroupsPage, GroupValues
 from core.scim.filters import Filter
 from core.scim.group_patches import member_changes
@@ -61,7 +52,7 @@ def list_page(
         )
     organization_id = tokens.authorize(uow).organization_id
     group = _group(uow, organization_id, member_form=None)
-    if filter_text is not None and not _is_selected(uow, group, filter_parser.parse(filter_text)):
+    if filter_text is not None and not _is_selected(uow, group, filters.parse(filter_text)):
         return GroupsPage(groups=[], total=0)
     if member_form is not None:
         group = _group(uow, organization_id, member_form=member_form)
@@ -264,7 +255,7 @@ def _is_selected(uow: UnitOfWork, group: Group, filter_: Filter) -> bool:
         # Only the members that the filter names, because it selects by no others.
         "members": [{"value": str(one), "type": "User"} for one in named if accounts[one] in present],
     }
-    return filter_matching.matches(filter_, attributes)
+    return filters.matches(filter_, attributes)
 
 
 def _written(moment: datetime) -> str:

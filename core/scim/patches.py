@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
-from core.scim import filter_parser
+from core.scim import filters
 from core.scim.filters import TargetPath
 from core.scim.refusals import InvalidFilter, InvalidPath, InvalidSyntax, InvalidValue, NoTarget, TooMany
 from core.wording import Wording
@@ -90,7 +90,7 @@ def target_of(path: str) -> TargetPath:
             Wording("The path of an operation has at most %(maximum)s characters.", maximum=PATH_CHARACTERS_MAX)
         )
     try:
-        return filter_parser.parse_target(path)
+        return filters.parse_target(path)
     except InvalidFilter as problem:
         raise InvalidPath(
             Wording("The path of an operation is not valid. %(problem)s", problem=problem.message)

@@ -11,8 +11,7 @@ from dataclasses import field
 from typing import Any, Final, cast
 
 from core.lazy_dataclasses import dataclass
-from core.scim.filter_matching import matches
-from core.scim.filters import TargetPath
+from core.scim.filters import TargetPath, matches
 from core.scim.patches import OperationKind, PatchOperation, attributes_of, target_of
 from core.scim.refusals import InvalidPath, InvalidValue, ReadOnlyAttribute
 from core.scim.user_filters import USER_SCHEMA

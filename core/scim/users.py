@@ -21,7 +21,7 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
 from core.organizations.organizations import Membership, Organization
-from core.scim import filter_parser, tokens, user_filters
+from core.scim import filters, tokens, user_filters
 from core.scim.refusals import ResourceUnknown
 from core.sessions import sessions
 
@@ -149,7 +149,7 @@ def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: in
         page = deferred()
     else:
         organization_id = tokens.authorize(uow).organization_id
-        condition = user_filters.condition_of(filter_parser.parse(filter_text), to_ascii)
+        condition = user_filters.condition_of(filters.parse(filter_text), to_ascii)
         page = uow.scim_users.matching(organization_id, condition, limit=count, offset=start - 1)
     return DirectoryUsersPage(users=[described(user, to_ascii) for user in page.users], total=page.total)
 

@@ -17,7 +17,7 @@ from core.errors import BadRequest, Conflict, ErrorCode, Refusal, all_checked, a
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access as organization_access
-from core.organizations import role_scopes
+from core.organizations import roles
 from core.organizations.access import Capability, Operation
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
@@ -375,7 +375,7 @@ def _require_role_scopes(uow: UnitOfWork, after: Service, before: Service | None
     """Raise `BadRequest` for scopes in roles that no service of the organization has."""
     listed = {role.name: role.scopes for role in before.roles} if before is not None else {}
     for role in after.roles:
-        role_scopes.checked(
+        roles.checked_scopes(
             uow,
             after.organization_id,
             role.scopes,

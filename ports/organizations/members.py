@@ -12,8 +12,7 @@ from core.organizations.group_rules import PersonOfRules
 from core.organizations.members import Member, MembersPage
 from core.organizations.organizations import Membership
 from core.organizations.people import ListedMember, MemberDeparture
-from core.organizations.role_records import RoleHolders
-from core.organizations.roles import Role
+from core.organizations.roles import Role, RoleHolders
 from core.organizations.tiers import CountedTier, Tier
 from core.positions import Position
 

@@ -11,9 +11,8 @@ from core.deferred import Deferred
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, NewJob, RowState, WantedRow
 from core.organizations.deletion import DeletedOrganization, Ending, Told
 from core.organizations.management import OrganizationDetails, OrganizationMembership
-from core.organizations.matters import Matter, MatterKind
 from core.organizations.organizations import InternalPlace, Organization
-from core.organizations.overview import SetupSteps
+from core.organizations.overview import Matter, MatterKind, SetupSteps
 from core.organizations.relations import Relation, RelationObject
 from core.positions import Position
 

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.scim import filter_parser
-from core.scim.filter_matching import matches
-from core.scim.filters import And, AttributePath, Comparison, Filter, Not, Or, Present
+from core.scim.filters import And, AttributePath, Comparison, Filter, Not, Or, Present, matches, parse, parse_target
 from core.scim.refusals import InvalidFilter
 from tests.differential import scim_reader
 from tests.differential.opinions import (
@@ -106,7 +104,7 @@ def _tree(filter_: Filter) -> Any:
 def read_by_us(text: str) -> Any:
     """Return the filter in a text as a list; None when it is refused."""
     try:
-        return _tree(filter_parser.parse(text))
+        return _tree(parse(text))
     except InvalidFilter:
         return None
 
@@ -114,7 +112,7 @@ def read_by_us(text: str) -> Any:
 def read_target_by_us(text: str) -> Any:
     """Return the path of an operation as a list; None when it is refused."""
     try:
-        found = filter_parser.parse_target(text)
+        found = parse_target(text)
     except InvalidFilter:
         return None
     return [_attribute(found.attribute), _tree(found.values) if found.values is not None else None, found.sub]
@@ -195,7 +193,7 @@ def test_a_filter_is_read_and_decided_alike(text: str, resource: dict[str, Any])
 
     require_agreement(case, DIFFERENCES)
     if case.ours is not None and case.ours == case.theirs:
-        assert matches(filter_parser.parse(text), resource) == scim_reader.selects(case.theirs, resource)
+        assert matches(parse(text), resource) == scim_reader.selects(case.theirs, resource)
 
 
 @many_examples

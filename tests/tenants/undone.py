@@ -812,7 +812,7 @@ UNDONE: Final = (
     ),
     Undone(
         "what a key made ends with it where that is asked",
-        "adapters.postgres.organizations.made_by_keys.PostgresMadeByKeys",
+        "adapters.postgres.organizations.keys.PostgresMadeByKeys",
         "end",
         _none,
         Story.MACHINES,

@@ -12,8 +12,7 @@ from core.ids import first_id_at, first_id_since
 from core.invitations.invitations import LIFETIME
 from core.key_certificates import WARNING
 from core.limits import COUNTED_MAX
-from core.organizations.matters import EXPIRED_WITHIN, LAG, LOST_WITHIN, SEATS_PERCENT, Matter, MatterKind
-from core.organizations.overview import SetupSteps
+from core.organizations.overview import EXPIRED_WITHIN, LAG, LOST_WITHIN, SEATS_PERCENT, Matter, MatterKind, SetupSteps
 from core.sign_in.upstream.connections.metadata_validity import WARNING_OF_ADDRESS
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.tables import PartialTable

@@ -9,8 +9,7 @@ from uuid import UUID
 from adapters.postgres.driver.columns import assignments, columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
-from core.organizations.role_records import RoleHolders
-from core.organizations.roles import Role
+from core.organizations.roles import Role, RoleHolders
 
 # Built-in roles are not stored.
 _COMPUTED: Final = ("is_built_in",)

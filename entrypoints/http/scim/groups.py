@@ -30,13 +30,13 @@ from entrypoints.http.scim.resources import (
     ScimGroupInput,
     ScimGroupList,
     ScimPatch,
+    Selection,
     etag,
     group_resource,
     is_unchanged,
     member_form,
     versions_of,
 )
-from entrypoints.http.scim.selection import Selection
 from entrypoints.web.serving import long_work
 from entrypoints.web.serving.admission.credentials import scim_token
 from entrypoints.web.serving.answering.answers import AnswerStatus

@@ -30,13 +30,13 @@ from entrypoints.http.scim.resources import (
     ScimUser,
     ScimUserInput,
     ScimUserList,
+    Selection,
     etag,
     is_unchanged,
     user_list,
     user_resource,
     versions_of,
 )
-from entrypoints.http.scim.selection import Selection
 from entrypoints.web.serving import long_work
 from entrypoints.web.serving.admission.credentials import scim_token
 from entrypoints.web.serving.answering.answers import AnswerStatus

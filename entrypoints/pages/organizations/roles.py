@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
-from core.organizations import role_records, roles
+from core.organizations import roles
 from core.organizations.access import Capability, Operation, authorize, implied_by
 from core.organizations.roles import (
     Role,
@@ -156,7 +156,7 @@ async def show_roles(
     """Show which role allows what, how many members have it, and the form of a new one."""
     query = query or RolesQuery()
     standing, found = await opened(
-        call, org_slug, Operation.ROLES_READ, role_records.search, after=query.after, limit=CUSTOM_ROLES_SHOWN
+        call, org_slug, Operation.ROLES_READ, roles.search, after=query.after, limit=CUSTOM_ROLES_SHOWN
     )
     copied = await call.read(roles.show, org_slug, query.copy) if query.copy else None
     form = form or _copy_of(copied, standing)
@@ -217,7 +217,7 @@ async def show_role_page(
     refusal: Refusal | None = None,
 ) -> Page:
     """Show what a role allows, who has it, and what a member with it sees of the console."""
-    standing, held = await opened(call, org_slug, Operation.ROLES_READ, role_records.show, role_slug)
+    standing, held = await opened(call, org_slug, Operation.ROLES_READ, roles.show_held, role_slug)
     role = held.role
     page = f"{page_of(org_slug)}/roles"
     typed = form or ChangedRoleForm(
@@ -283,9 +283,7 @@ async def save_role(call: Call, org_slug: str, role_slug: str, form: ChangedRole
 @in_console(Operation.ROLES_CHANGE)
 async def ask_to_delete_role(call: Call, org_slug: str, role_slug: str, *, refusal: Refusal | None = None) -> Page:
     """Show who has a role, in numbers, and ask whether it is to be deleted."""
-    standing, (role, holders) = await opened(
-        call, org_slug, Operation.ROLES_CHANGE, role_records.show_deletion, role_slug
-    )
+    standing, (role, holders) = await opened(call, org_slug, Operation.ROLES_CHANGE, roles.show_deletion, role_slug)
     return console_page(
         call,
         "organizations/roles_deletion.html",

@@ -12,7 +12,7 @@ import pytest
 from adapters.domain_names import IdnaDomainNames
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.scim.users import PostgresScimUsers
-from core.scim import filter_parser, user_filters
+from core.scim import filters, user_filters
 from core.scim.tokens import presented
 from tests.plans import explained_statements, indexes_used, rows_read, tables_read_whole
 from tests.transactions import transaction_on
@@ -70,7 +70,7 @@ def crowd(builder: Builder, connection: Connection) -> UUID:
     ],
 )
 def test_a_user_is_found_by_an_index_among_many(connection: Connection, crowd: UUID, text: str, index: str) -> None:
-    condition = user_filters.condition_of(filter_parser.parse(text), IdnaDomainNames().to_ascii)
+    condition = user_filters.condition_of(filters.parse(text), IdnaDomainNames().to_ascii)
     users = PostgresScimUsers(transaction_on(connection, now=NOW))
 
     with explained_statements(connection) as plans:

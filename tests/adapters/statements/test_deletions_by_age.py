@@ -23,7 +23,7 @@ CHANGES: Final = re.compile(r"\b(?:UPDATE\s+\w+\s+(?:\w+\s+)?SET|INSERT\s+INTO)\
 
 NOT_BY_AGE: Final = {
     "organizations.organizations.OrganizationParts.delete_of_logs": "by ids: all rows of an organization that is gone",
-    "organizations.settings.branding_versions.PostgresBrandingVersions.remove_through": "by the numbers of versions",
+    "organizations.settings.branding.PostgresBrandingVersions.remove_through": "by the numbers of versions",
     "platform.health_figures.COUNT": "what is counted, whatever its time is",
     "webhooks.deliveries.PostgresWebhookDeliveries.save": "by their number, in the order of their ids",
     "audit.chain.UNSEALED": "entries that are sealed",

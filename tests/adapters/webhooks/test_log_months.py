@@ -15,7 +15,7 @@ from adapters.postgres.privacy import personal_data
 from core.attempts import Attempt
 from core.billing.provider import BillingMode
 from core.log_times import LogTimes
-from core.organizations.matters import MatterKind
+from core.organizations.overview import MatterKind
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
 from core.privacy.anonymization import Anonymous

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.scim.filter_matching import matches
-from core.scim.filter_parser import parse
+from core.scim.filters import matches, parse
 
 GROUP: dict[str, Any] = {
     "id": "0196C9F2",

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.scim.filter_parser import CHARACTERS_MAX, DEPTH_MAX, TERMS_MAX, parse, parse_target
 from core.scim.filters import (
+    CHARACTERS_MAX,
+    DEPTH_MAX,
+    TERMS_MAX,
     And,
     AttributePath,
     Comparison,
@@ -19,6 +21,8 @@ from core.scim.filters import (
     TargetPath,
     ValuePath,
     comparisons,
+    parse,
+    parse_target,
 )
 from core.scim.refusals import InvalidFilter
 

@@ -8,8 +8,7 @@ from uuid import UUID
 import pytest
 
 from adapters.domain_names import IdnaDomainNames
-from core.scim.filter_parser import parse
-from core.scim.filters import Operator
+from core.scim.filters import Operator, parse
 from core.scim.refusals import InvalidFilter
 from core.scim.user_filters import Always, Both, Column, Compared, Condition, Either, Given, Opposite, condition_of
 

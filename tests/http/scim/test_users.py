@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from entrypoints.http.scim.selection import NAMES_MAX
+from entrypoints.http.scim.resources import NAMES_MAX
 from tests.application import serving_with_rate_limits
 from tests.world.directory import LIST, SCIM_JSON, USER, Directory, assert_scim_refused
 from tests.world.team import Team

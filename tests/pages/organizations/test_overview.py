@@ -10,8 +10,7 @@ from uuid import UUID
 import pytest
 
 from core.ids import first_id_at
-from core.organizations.matters import MENDED_BY, MatterKind
-from core.organizations.overview import PERIOD
+from core.organizations.overview import MENDED_BY, PERIOD, MatterKind
 from tests.application import Answer
 from tests.world.builder import new_id
 from tests.world.visitor import Visitor

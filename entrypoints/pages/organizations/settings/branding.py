@@ -15,15 +15,15 @@ from core.errors import BadRequest, FieldError, NotFound, Refusal
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation
-from core.organizations.settings import branding, branding_versions
+from core.organizations.settings import branding
 from core.organizations.settings.branding import (
     BrandedOrganization,
     BrandingChanged,
     BrandingChanges,
     BrandingUnknown,
+    BrandingVersionUnknown,
     InspectedTexts,
 )
-from core.organizations.settings.branding_versions import BrandingVersionUnknown
 from core.organizations.settings.pictures import (
     PATH,
     Picture,
@@ -134,7 +134,7 @@ async def show_branding(
     refusal: Refusal | None = None,
 ) -> Page:
     """Show the branding of an organization, with a preview and its earlier versions."""
-    standing, history = await opened(call, org_slug, Operation.BRANDING_READ, branding_versions.show)
+    standing, history = await opened(call, org_slug, Operation.BRANDING_READ, branding.show_history)
     saved, typed = history.present.branding, form if isinstance(form, BrandingForm) else None
     response = console_page(
         call,
@@ -185,7 +185,7 @@ async def save_branding(call: Call, org_slug: str, form: BrandingForm) -> PageOr
 async def use_version_again(call: Call, org_slug: str, form: VersionForm) -> PageOrRedirect:
     """Save what an earlier version of the branding has, with its pictures, as the newest version."""
     version, seen = _number(form.version), _number(form.seen_version)
-    await call.transact(branding_versions.use_again, org_slug, version, seen_version=seen)
+    await call.transact(branding.use_again, org_slug, version, seen_version=seen)
     return after(f"{page_of(org_slug)}/branding", "branding-used-again")
 
 
@@ -194,7 +194,7 @@ async def use_version_again(call: Call, org_slug: str, form: VersionForm) -> Pag
 async def preview_saved(call: Call, org_slug: str, query: PreviewQuery) -> Page:
     """Show in the frame of the branding how a page or a mail looks with what is saved, or with an earlier version."""
     if query.version:
-        kept = await call.read(branding_versions.read_version, org_slug, _number(query.version))
+        kept = await call.read(branding.read_version, org_slug, _number(query.version))
         previewed = Previewed(organization=kept.organization, pictures=tuple(kept.pictures.values()))
     else:
         previewed = Previewed(organization=await call.read(branding.show, org_slug))
