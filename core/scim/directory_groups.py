@@ -188,9 +188,8 @@ def list_page(
     """
     organization_id = tokens.authorize(uow).organization_id
     wanted = search_of(filters.parse(filter_text)) if filter_text is not None else GroupSearch()
-    found = uow.directory_groups.page(
-        organization_id, _known(uow, organization_id, wanted), limit=count, offset=start - 1
-    )
+    searched = wanted.of_accounts(_accounts(uow, organization_id, wanted.member_ids))
+    found = uow.directory_groups.page(organization_id, searched, limit=count, offset=start - 1)
     if member_form is None:
         return found
     require_showable(sum(group.member_count for group in found.groups))
@@ -383,11 +382,6 @@ def _members(uow: UnitOfWork, organization_id: UUID, group_id: UUID) -> Iterator
 def _accounts(uow: UnitOfWork, organization_id: UUID, ids: frozenset[UUID]) -> frozenset[UUID]:
     """Return the accounts that the organization knows by these ids."""
     return uow.known_ids.accounts(organization_id, ids) if ids else ids
-
-
-def _known(uow: UnitOfWork, organization_id: UUID, wanted: GroupSearch) -> GroupSearch:
-    """Return a search with the accounts of the members that it names."""
-    return wanted.of_accounts(_accounts(uow, organization_id, wanted.member_ids))
 
 
 def _apply(uow: UnitOfWork, organization_id: UUID, user_ids: Collection[UUID]) -> None:

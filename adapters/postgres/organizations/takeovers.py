@@ -291,13 +291,10 @@ class TakeoverEntries(Aggregate):
         return self._defer_all(
             Entry,
             _OF_ACTING,
-            {
+            acting_values(acting)
+            | {
                 "organization_id": acting[0].organization_id,
-                "users": [one.user_id for one in acting],
-                "names": [one.named_by for one in acting],
-                "credentials": [one.credential_id for one in acting],
                 "keys": [one.key_id for one in acting],
-                "sinces": [one.since for one in acting],
                 "first_id": first_id,
                 "actions": list(actions),
                 "limit": ROWS_AT_ONCE_MAX,
