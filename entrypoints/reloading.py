@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final
 
 import structlog
 
 from entrypoints import equipment, exits
 from entrypoints import settings as settings_module
+from entrypoints.setting_kinds import variable_of
 from entrypoints.settings import Settings
 
 # What the process has taken at its start: its addresses, its folder and its database. A restart takes others.
@@ -39,6 +40,6 @@ def read_again(present: Settings) -> Settings | None:
 
 
 def _warn_of(kept: dict[str, object], read: Settings) -> None:
-    for name, value in kept.items():
-        if value != getattr(read, name):
-            log.warning("reload.not_applied", setting=settings_module.variable_of(name), advice=RESTART_ADVICE)
+    for attribute in fields(read):
+        if attribute.name in kept and kept[attribute.name] != getattr(read, attribute.name):
+            log.warning("reload.not_applied", setting=variable_of(attribute), advice=RESTART_ADVICE)

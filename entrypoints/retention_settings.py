@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
@@ -11,11 +11,11 @@ from core.lazy_dataclasses import dataclass
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
 from core.platform.retention import FOR_EVER, Retention
-from entrypoints.setting_kinds import Kind, described, number, show_days
+from entrypoints.setting_kinds import Kind, number, setting, show_days
 from entrypoints.upstream_settings import UpstreamSettings
 
 
-def _days(name: str, sentence: str, retention: Retention) -> Any:
+def _days(sentence: str, retention: Retention) -> Any:
     """Return a field of days that a kind of records is kept."""
     for_ever = show_days(FOR_EVER) if retention.default is FOR_EVER else ""
     in_days = number(retention.days_min, retention.days_max)
@@ -24,8 +24,7 @@ def _days(name: str, sentence: str, retention: Retention) -> Any:
         f"days from {retention.days_min} to {retention.days_max}" + (f", or {for_ever}" if for_ever else ""),
         show_days,
     )
-    metadata = described(f"{name}_RETENTION_DAYS", f"How many days {sentence}.", kind)
-    return field(default=retention.default, metadata={**metadata, "retention": retention})
+    return setting(f"How many days {sentence}.", kind, retention.default, retention=retention, unit="_DAYS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,47 +32,38 @@ class RetentionSettings(UpstreamSettings):
     """How long records are kept."""
 
     login_event_retention: timedelta = _days(
-        "LOGIN_EVENT",
         "sign-ins and refused attempts are kept, of which pages show the last 400; whole months are deleted",
         Retention.LOGIN_EVENTS,
     )
     mfa_event_retention: timedelta = _days(
-        "MFA_EVENT",
         "the log of second factors and security events is kept, of which pages show the last 400; it is kept for ever"
         " unless a law asks you to shorten it, and entries of anonymizations always are",
         Retention.MFA_EVENTS,
     )
-    invitation_retention: timedelta = _days(
-        "INVITATION", "an invitation is kept after its answer or its end", Retention.INVITATIONS
-    )
+    invitation_retention: timedelta = _days("an invitation is kept after its answer or its end", Retention.INVITATIONS)
     unproved_account_retention: timedelta = _days(
-        "UNPROVED_ACCOUNT",
         "a registered account is kept while its address is not proved and it is not used",
         Retention.UNPROVED_ACCOUNTS,
     )
-    session_retention: timedelta = _days(
-        "SESSION", "a session is kept after the end of its longest lifetime", Retention.SESSIONS
-    )
-    device_retention: timedelta = _days("DEVICE", "a device is kept after its last use", Retention.DEVICES)
+    session_retention: timedelta = _days("a session is kept after the end of its longest lifetime", Retention.SESSIONS)
+    device_retention: timedelta = _days("a device is kept after its last use", Retention.DEVICES)
     link_retention: timedelta = _days(
-        "LINK", "a mailed link is remembered after its end, so that its page can say so", Retention.LINKS
+        "a mailed link is remembered after its end, so that its page can say so", Retention.LINKS
     )
     organization_key_retention: timedelta = _days(
-        "ORGANIZATION_KEY", "a key of an organization is listed after its end", Retention.ORGANIZATION_KEYS
+        "a key of an organization is listed after its end", Retention.ORGANIZATION_KEYS
     )
-    delivery_retention: timedelta = _days("DELIVERY", "the deliveries of webhooks are kept", Retention.DELIVERIES)
-    job_retention: timedelta = _days("JOB", "jobs of the console are kept, with their rows", Retention.JOBS)
+    delivery_retention: timedelta = _days("the deliveries of webhooks are kept", Retention.DELIVERIES)
+    job_retention: timedelta = _days("jobs of the console are kept, with their rows", Retention.JOBS)
     provisioning_log_retention: timedelta = _days(
-        "PROVISIONING_LOG", "the log of what directories changed by SCIM is kept", Retention.PROVISIONING_LOG
+        "the log of what directories changed by SCIM is kept", Retention.PROVISIONING_LOG
     )
     connection_problem_retention: timedelta = _days(
-        "CONNECTION_PROBLEM",
         "the problems of a connection and its last test are kept after the last time",
         Retention.CONNECTION_PROBLEMS,
     )
-    checkout_retention: timedelta = _days("CHECKOUT", "a checkout is kept after its start", Retention.CHECKOUTS)
+    checkout_retention: timedelta = _days("a checkout is kept after its start", Retention.CHECKOUTS)
     cancellation_retention: timedelta = _days(
-        "CANCELLATION",
         "a subscription that the payment provider has ended for us is remembered",
         Retention.CANCELLATIONS,
     )

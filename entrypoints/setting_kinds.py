@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
+from dataclasses import Field, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -211,7 +212,15 @@ def show_days(duration: timedelta) -> str:
     return f"{duration.days}" if duration < FOR_EVER else "for ever"
 
 
+def whole_number(minimum: int, maximum: int) -> Kind:
+    """Return the kind of whole numbers within these bounds."""
+    return Kind(number(minimum, maximum), f"a whole number from {minimum} to {maximum}")
+
+
 FOLDER: Final = Kind(Path, "a folder")
+DATABASE_ADDRESS: Final = Kind(
+    database_address, "an address such as postgresql://user:password@host/database", show_secret=show_address
+)
 SWITCH: Final = Kind(switch, "on or off", lambda value: "on" if value else "off")
 NAME: Final = Kind(
     checked_platform_name,
@@ -229,6 +238,11 @@ NETWORKS: Final = Kind(
 )
 
 
-def described(name: str, sentence: str, kind: Kind) -> dict[str, Any]:
-    """Return the metadata of a field that is a setting."""
-    return {"name": PREFIX + name, "sentence": sentence, "kind": kind}
+def setting(sentence: str, kind: Kind, default: Any, **more: Any) -> Any:
+    """Return a field that is a setting, with a sentence for operators; `variable_of` names its variable."""
+    return field(default=default, metadata={"sentence": sentence, "kind": kind, **more})
+
+
+def variable_of(attribute: Field[Any]) -> str:
+    """Return the environment variable of a setting: the name of its field, and the unit where that is named."""
+    return PREFIX + attribute.name.upper() + attribute.metadata.get("unit", "")

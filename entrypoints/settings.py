@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import Field, field, fields
+from dataclasses import Field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,7 @@ from core.sessions.security_profiles import SignatureAlgorithm
 from entrypoints import billing_settings, upstream_settings
 from entrypoints import setting_kinds as kinds
 from entrypoints.refusals import CannotStart
-from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, described
+from entrypoints.setting_kinds import PREFIX, Bind, Kind, Network, setting, variable_of
 from entrypoints.settings_file import SETTINGS_FILE, with_file
 from entrypoints.traces_settings import TracesSettings
 
@@ -45,79 +45,54 @@ class SettingInvalid(CannotStart):
     """A setting has an invalid value; the message is the line to print."""
 
 
-def _setting(name: str, sentence: str, kind: Kind, default: Any) -> Any:
-    return field(default=default, metadata=described(name, sentence, kind))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(TracesSettings):
     """The effective settings."""
 
-    base_url: str = _setting(
-        "BASE_URL",
+    base_url: str = setting(
         "The address at which people and services reach Gatehouse; links and tokens contain it.",
         kinds.WEB_ADDRESS,
         "http://localhost:8000",
     )
-    name: str = _setting(
-        "NAME",
+    name: str = setting(
         "The name of the platform: on its pages, in its mails, in authenticator apps and at passkeys.",
         kinds.NAME,
         NAME_DEFAULT,
     )
-    logo: Path | None = _setting(
-        "LOGO",
+    logo: Path | None = setting(
         "The logo of the platform, on its pages and, as a PNG, in its mails. It is read at the start.",
         Kind(Path, f"the path of a PNG or SVG file of at most {PICTURE_BYTES_MAX // 1024} KiB"),
         None,
     )
-    color: str | None = _setting(
-        "COLOR", "The main colour of the platform, on its pages and in its mails.", kinds.COLOR, None
-    )
-    passkey_rp_id: str | None = _setting(
-        "PASSKEY_RP_ID",
+    color: str | None = setting("The main colour of the platform, on its pages and in its mails.", kinds.COLOR, None)
+    passkey_rp_id: str | None = setting(
         "The domain of passkeys, by default the host of the base URL; changing it invalidates every passkey.",
         Kind(kinds.domain, "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com"),
         None,
     )
-    bind: Bind = _setting(
-        "BIND", "The address and port to listen on.", Kind(kinds.bind, "host:port"), Bind("127.0.0.1", 8000)
-    )
-    metrics_bind: Bind | None = _setting(
-        "METRICS_BIND",
+    bind: Bind = setting("The address and port to listen on.", Kind(kinds.bind, "host:port"), Bind("127.0.0.1", 8000))
+    metrics_bind: Bind | None = setting(
         "The address and port for /metrics and /internal/, which are then not served with everything else.",
         Kind(kinds.bind, "host:port"),
         None,
     )
-    database_url: Secret | None = _setting(
-        "DATABASE_URL",
+    database_url: Secret | None = setting(
         "The PostgreSQL (14 or newer) to use; without it an embedded one runs in the data folder.",
-        Kind(
-            kinds.database_address,
-            "an address such as postgresql://user:password@host/database",
-            show_secret=kinds.show_address,
-        ),
+        kinds.DATABASE_ADDRESS,
         None,
     )
-    database_connections: int = _setting(
-        "DATABASE_CONNECTIONS",
+    database_connections: int = setting(
         "The maximum number of connections to PostgreSQL of each process.",
-        Kind(kinds.number(1, 500), "a whole number from 1 to 500"),
+        kinds.whole_number(1, 500),
         10,
     )
-    database_listen_url: Secret | None = _setting(
-        "DATABASE_LISTEN_URL",
+    database_listen_url: Secret | None = setting(
         "The same PostgreSQL by an address without a pooler, for one connection of each process that waits for"
         " notifications, and behind a pooler in transaction mode for migrations; by default GATEHOUSE_DATABASE_URL.",
-        Kind(
-            kinds.database_address,
-            "an address such as postgresql://user:password@host/database",
-            show_secret=kinds.show_address,
-        ),
+        kinds.DATABASE_ADDRESS,
         None,
     )
-    database_read_urls: Secret | None = _setting(
-        "DATABASE_READ_URLS",
+    database_read_urls: Secret | None = setting(
         "Streaming replicas of GATEHOUSE_DATABASE_URL, separated by spaces, which lists, logs, figures and exports are"
         " read from while they follow.",
         Kind(
@@ -127,41 +102,33 @@ class Settings(TracesSettings):
         ),
         None,
     )
-    postgres_programs: Path | None = _setting(
-        "POSTGRES_PROGRAMS", "Where pg_dump and pg_restore are; by default they are looked for.", kinds.FOLDER, None
+    postgres_programs: Path | None = setting(
+        "Where pg_dump and pg_restore are; by default they are looked for.", kinds.FOLDER, None
     )
-    data_dir: Path = _setting(
-        "DATA_DIR", "The folder for the embedded PostgreSQL and the generated keys.", kinds.FOLDER, Path(".gatehouse")
+    data_dir: Path = setting(
+        "The folder for the embedded PostgreSQL and the generated keys.", kinds.FOLDER, Path(".gatehouse")
     )
-    master_keys: Secret | None = _setting(
-        "MASTER_KEYS",
+    master_keys: Secret | None = setting(
         "The keys that encrypt secrets at rest; the first encrypts, all decrypt.",
         Kind(Secret, "a comma-separated list of keys of 32 bytes in base64"),
         None,
     )
-    owner_email: str | None = _setting(
-        "OWNER_EMAIL",
+    owner_email: str | None = setting(
         "The email address of the first platform owner, who is created at the first start.",
         Kind(kinds.email, "an email address"),
         None,
     )
-    owner_password: Secret | None = _setting(
-        "OWNER_PASSWORD",
+    owner_password: Secret | None = setting(
         "The password of the first platform owner.",
         Kind(kinds.password, f"{PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters"),
         None,
     )
-    password_min_length: int = _setting(
-        "PASSWORD_MIN_LENGTH",
+    password_min_length: int = setting(
         "How many characters a new password has at least; NIST SP 800-63B-4 asks for 15 without a second factor.",
-        Kind(
-            kinds.number(PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MIN_MAX),
-            f"a whole number from {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MIN_MAX}",
-        ),
+        kinds.whole_number(PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MIN_MAX),
         PASSWORD_CHARACTERS_MIN,
     )
-    breached_passwords: Path | str | None = _setting(
-        "BREACHED_PASSWORDS",
+    breached_passwords: Path | str | None = setting(
         "Where passwords from data breaches are looked for: new ones are refused, and a sign-in with one shows"
         " a notice.",
         Kind(
@@ -171,14 +138,12 @@ class Settings(TracesSettings):
         ),
         None,
     )
-    security_contact: str | None = _setting(
-        "SECURITY_CONTACT",
+    security_contact: str | None = setting(
         "Where security problems are reported, for /.well-known/security.txt; without it that is 404.",
         Kind(kinds.security_contact, "an address such as mailto:security@example.com or https://example.com/security"),
         None,
     )
-    smtp_url: Secret | None = _setting(
-        "SMTP_URL",
+    smtp_url: Secret | None = setting(
         "The mail server and the sender; without it mails stay in the database.",
         Kind(
             Secret,
@@ -187,56 +152,47 @@ class Settings(TracesSettings):
         ),
         None,
     )
-    billing_url: str = _setting(
-        "BILLING_URL",
+    billing_url: str = setting(
         "The address of the payment provider's API, without /v1.",
         kinds.WEB_ADDRESS,
         "https://api.stripe.com",
     )
-    billing_secret_key: Secret | None = _setting(
-        "BILLING_SECRET_KEY",
+    billing_secret_key: Secret | None = setting(
         "The secret key of the payment provider; without it nothing is sold, except in the sandbox.",
         Kind(kinds.token, "a key such as sk_live_…"),
         None,
     )
-    billing_webhook_secret: Secret | None = _setting(
-        "BILLING_WEBHOOK_SECRET",
+    billing_webhook_secret: Secret | None = setting(
         "The secret that signs the payment provider's events; it goes together with the secret key.",
         Kind(kinds.token, "a secret such as whsec_…"),
         None,
     )
-    billing_sandbox: bool = _setting(
-        "BILLING_SANDBOX",
+    billing_sandbox: bool = setting(
         "Whether plans are sold without money when no payment provider is set; development mode always does so.",
         kinds.SWITCH,
         False,
     )
-    geoip_db: Path | None = _setting(
-        "GEOIP_DB",
+    geoip_db: Path | None = setting(
         "A GeoIP database; without one, places do not count in the risk of a sign-in. It is read at the start.",
         Kind(Path, "a file in MaxMind's format, such as GeoLite2-City.mmdb"),
         None,
     )
-    frontend_url: str | None = _setting(
-        "FRONTEND_URL",
+    frontend_url: str | None = setting(
         "The address of your own frontend, which invitations lead to; without it they lead to a page of Gatehouse.",
         Kind(kinds.web_address, "an address such as https://app.example.com, without query or fragment"),
         None,
     )
-    auto_approve: bool = _setting(
-        "AUTO_APPROVE",
+    auto_approve: bool = setting(
         "Whether a new organization is active at once instead of waiting for a platform owner.",
         kinds.SWITCH,
         False,
     )
-    dev: bool = _setting(
-        "DEV",
+    dev: bool = setting(
         "Development mode: an owner with a generated password, the mailbox page, migrations at every start.",
         kinds.SWITCH,
         False,
     )
-    access_token_ttl: timedelta = _setting(
-        "ACCESS_TOKEN_TTL",
+    access_token_ttl: timedelta = setting(
         "How many seconds an access token is valid.",
         Kind(
             lambda text: timedelta(seconds=kinds.number(60, 86_400)(text)),
@@ -245,65 +201,55 @@ class Settings(TracesSettings):
         ),
         ACCESS_TOKEN_LIFETIME_DEFAULT,
     )
-    token_signing: SignatureAlgorithm = _setting(
-        "TOKEN_SIGNING",
+    token_signing: SignatureAlgorithm = setting(
         "With which algorithm the tokens are signed that Gatehouse alone verifies; services choose their own.",
         Kind(lambda text: SignatureAlgorithm(text.upper()), "RS256 or ES256"),
         SignatureAlgorithm.ES256,
     )
-    trusted_proxies: tuple[Network, ...] = _setting(
-        "TRUSTED_PROXIES",
+    trusted_proxies: tuple[Network, ...] = setting(
         "The networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
         kinds.NETWORKS,
         (),
     )
-    cors_origins: tuple[str, ...] = _setting(
-        "CORS_ORIGINS",
+    cors_origins: tuple[str, ...] = setting(
         "The origins whose pages may call the interface from a browser; in development, also this machine's.",
         kinds.ORIGINS,
         (),
     )
-    outbound_allow: tuple[Network, ...] = _setting(
-        "OUTBOUND_ALLOW",
+    outbound_allow: tuple[Network, ...] = setting(
         "The private networks to which webhooks and other targets of organizations may lead.",
         kinds.NETWORKS,
         (),
     )
-    dns_server: Bind | None = _setting(
-        "DNS_SERVER",
+    dns_server: Bind | None = setting(
         "The name server for the proofs of domains and the names of targets; without it, the system's.",
         Kind(kinds.name_server, "an IP address and a port, such as 192.0.2.53:53"),
         None,
     )
-    rate_limits: bool = _setting(
-        "RATE_LIMITS",
+    rate_limits: bool = setting(
         "Whether rate limits and the limit on one client's connections apply; turn them off for load tests only.",
         kinds.SWITCH,
         True,
     )
-    log_format: str = _setting(
-        "LOG_FORMAT", "The format of the log.", Kind(kinds.one_of("json", "console"), "json or console"), "json"
+    log_format: str = setting(
+        "The format of the log.", Kind(kinds.one_of("json", "console"), "json or console"), "json"
     )
-    log_level: str = _setting(
-        "LOG_LEVEL",
+    log_level: str = setting(
         "The lowest level that is logged.",
         Kind(kinds.one_of("debug", "info", "warning", "error"), "debug, info, warning or error"),
         "info",
     )
-    log_requests: str = _setting(
-        "LOG_REQUESTS",
+    log_requests: str = setting(
         "Which requests have a line in the log: all, those that failed (with 4xx, 5xx or no answer at all), or none.",
         Kind(kinds.one_of("all", "failed", "off"), "all, failed or off"),
         "all",
     )
-    shutdown_seconds: int = _setting(
-        "SHUTDOWN_SECONDS",
+    shutdown_seconds: int = setting(
         "How long open requests may take to finish when the server stops.",
         Kind(kinds.number(1, 300), "seconds from 1 to 300"),
         15,
     )
-    drain_seconds: int = _setting(
-        "DRAIN_SECONDS",
+    drain_seconds: int = setting(
         "How long a server that stops takes new connections while it reports that it is not ready.",
         Kind(kinds.number(0, 300), "seconds from 0 to 300"),
         0,
@@ -358,7 +304,7 @@ def load(environment: Mapping[str, str]) -> Settings:
     """Return the settings; raise `SettingInvalid` for the first invalid one."""
     values: dict[str, Any] = {}
     for attribute in fields(Settings):
-        name, kind = attribute.metadata["name"], attribute.metadata["kind"]
+        name, kind = variable_of(attribute), attribute.metadata["kind"]
         text = _given(environment, name, is_secret=_is_secret(attribute))
         if not text:
             continue
@@ -409,16 +355,11 @@ def names() -> list[str]:
     return [name for attribute in fields(Settings) for name in _names(attribute)]
 
 
-def variable_of(name: str) -> str:
-    """Return the variable of a setting."""
-    return next(attribute.metadata["name"] for attribute in fields(Settings) if attribute.name == name)
-
-
 def rows(settings: Settings) -> list[SettingRow]:
     """Return every setting, with secrets masked."""
     return [
         SettingRow(
-            name=attribute.metadata["name"],
+            name=variable_of(attribute),
             value=_shown(attribute.metadata["kind"], getattr(settings, attribute.name)),
             default=_shown(attribute.metadata["kind"], attribute.default),
             takes=attribute.metadata["kind"].takes,
@@ -430,7 +371,7 @@ def rows(settings: Settings) -> list[SettingRow]:
 
 def _names(attribute: Field[Any]) -> tuple[str, ...]:
     """Return the variables that give a setting: of a secret, also the one that names a file."""
-    name = attribute.metadata["name"]
+    name = variable_of(attribute)
     return (name, name + FILE_SUFFIX) if _is_secret(attribute) else (name,)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from entrypoints.retention_settings import RetentionSettings
-from entrypoints.setting_kinds import Kind, described, number, web_address
+from entrypoints.setting_kinds import Kind, setting, web_address, whole_number
 
 _HEADER_VALUE: Final = re.compile(r"[\x21-\x7e]+(?: [\x21-\x7e]+)*")
 PERCENT_DEFAULT: Final = 10
@@ -25,27 +24,18 @@ def _header_value(text: str) -> Secret:
 class TracesSettings(RetentionSettings):
     """Where traces go, and how many."""
 
-    traces_url: str | None = field(
-        default=None,
-        metadata=described(
-            "TRACES_URL",
-            "The collector that takes traces by OTLP over HTTP; without it there are none. It needs the extra traces.",
-            Kind(web_address, "an address such as http://localhost:4318/v1/traces, without query or fragment"),
-        ),
+    traces_url: str | None = setting(
+        "The collector that takes traces by OTLP over HTTP; without it there are none. It needs the extra traces.",
+        Kind(web_address, "an address such as http://localhost:4318/v1/traces, without query or fragment"),
+        None,
     )
-    traces_authorization: Secret | None = field(
-        default=None,
-        metadata=described(
-            "TRACES_AUTHORIZATION",
-            "The value of the Authorization header for the collector.",
-            Kind(_header_value, "a value such as Bearer 0123abcd, in ASCII"),
-        ),
+    traces_authorization: Secret | None = setting(
+        "The value of the Authorization header for the collector.",
+        Kind(_header_value, "a value such as Bearer 0123abcd, in ASCII"),
+        None,
     )
-    traces_percent: int = field(
-        default=PERCENT_DEFAULT,
-        metadata=described(
-            "TRACES_PERCENT",
-            "The share of traces that is recorded; a trusted proxy that sends `traceparent` decides for its own.",
-            Kind(number(1, 100), "a whole number from 1 to 100"),
-        ),
+    traces_percent: int = setting(
+        "The share of traces that is recorded; a trusted proxy that sends `traceparent` decides for its own.",
+        whole_number(1, 100),
+        PERCENT_DEFAULT,
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from core.accounts.providers import Provider, title_of
 from core.lazy_dataclasses import dataclass
@@ -14,7 +13,7 @@ from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import EXTERNAL, SCOPES, ExternalProvider
 from entrypoints import added_providers
 from entrypoints.added_providers import AddedProviders
-from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, described, token
+from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, setting, token
 
 _ID: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -30,145 +29,65 @@ _NAMES: Final = ("client_id", "client_secret", "authorize_url", "token_url", "us
 _CLIENT_SECRET: Final = Kind(token, "the secret that the provider has given, of 8 to 500 characters")
 
 
+def _client_id_at(provider: str) -> Any:
+    return setting(
+        f"The client id of the platform at {provider}; without one its sign-in is not offered.", _CLIENT_ID, None
+    )
+
+
+def _client_secret_at(provider: str) -> Any:
+    sentence = f"The client secret of the platform at {provider}; it goes together with the client id."
+    return setting(sentence, _CLIENT_SECRET, None)
+
+
+def _authorize_url_of(provider: str, url: str) -> Any:
+    return setting(f"The address to which {provider} sign-ins are sent.", WEB_ADDRESS, url)
+
+
+def _token_url_of(provider: str, url: str) -> Any:
+    return setting(f"The address at which {provider} exchanges codes for tokens.", WEB_ADDRESS, url)
+
+
+def _userinfo_url_of(provider: str, url: str) -> Any:
+    return setting(f"The address at which {provider} describes the user of a token.", WEB_ADDRESS, url)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
     """The platform's credentials at the external providers, their addresses, and the settings of SAML."""
 
-    codehost_client_id: str | None = field(
-        default=None,
-        metadata=described(
-            "CODEHOST_CLIENT_ID",
-            "The client id of the platform at codehost (GitHub); without one its sign-in is not offered.",
-            _CLIENT_ID,
-        ),
+    codehost_client_id: str | None = _client_id_at("codehost (GitHub)")
+    codehost_client_secret: Secret | None = _client_secret_at("codehost (GitHub)")
+    codehost_authorize_url: str = _authorize_url_of("codehost (GitHub)", "https://github.com/login/oauth/authorize")
+    codehost_token_url: str = _token_url_of("codehost (GitHub)", "https://github.com/login/oauth/access_token")
+    codehost_userinfo_url: str = _userinfo_url_of("codehost (GitHub)", "https://api.github.com/user")
+    websuite_client_id: str | None = _client_id_at("websuite (Google)")
+    websuite_client_secret: Secret | None = _client_secret_at("websuite (Google)")
+    websuite_authorize_url: str = _authorize_url_of("websuite (Google)", "https://accounts.google.com/o/oauth2/v2/auth")
+    websuite_token_url: str = _token_url_of("websuite (Google)", "https://oauth2.googleapis.com/token")
+    websuite_userinfo_url: str = _userinfo_url_of(
+        "websuite (Google)", "https://openidconnect.googleapis.com/v1/userinfo"
     )
-    codehost_client_secret: Secret | None = field(
-        default=None,
-        metadata=described(
-            "CODEHOST_CLIENT_SECRET",
-            "The client secret of the platform at codehost (GitHub); it goes together with the client id.",
-            _CLIENT_SECRET,
-        ),
+    officesuite_client_id: str | None = _client_id_at("officesuite (Microsoft)")
+    officesuite_client_secret: Secret | None = _client_secret_at("officesuite (Microsoft)")
+    officesuite_authorize_url: str = _authorize_url_of(
+        "officesuite (Microsoft)", "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"
     )
-    codehost_authorize_url: str = field(
-        default="https://github.com/login/oauth/authorize",
-        metadata=described(
-            "CODEHOST_AUTHORIZE_URL",
-            "The address to which codehost (GitHub) sign-ins are sent.",
-            WEB_ADDRESS,
-        ),
+    officesuite_token_url: str = _token_url_of(
+        "officesuite (Microsoft)", "https://login.microsoftonline.com/common/oauth2/v2.0/token"
     )
-    codehost_token_url: str = field(
-        default="https://github.com/login/oauth/access_token",
-        metadata=described(
-            "CODEHOST_TOKEN_URL",
-            "The address at which codehost (GitHub) exchanges codes for tokens.",
-            WEB_ADDRESS,
-        ),
+    officesuite_userinfo_url: str = _userinfo_url_of(
+        "officesuite (Microsoft)", "https://graph.microsoft.com/oidc/userinfo"
     )
-    codehost_userinfo_url: str = field(
-        default="https://api.github.com/user",
-        metadata=described(
-            "CODEHOST_USERINFO_URL",
-            "The address at which codehost (GitHub) describes the user of a token.",
-            WEB_ADDRESS,
-        ),
+    providers_file: AddedProviders | None = setting(
+        "Further providers by OpenID Connect, with which users of the platform sign in. It is read at the start.",
+        Kind(added_providers.read, "the path of a TOML file with a table for each provider"),
+        None,
     )
-    websuite_client_id: str | None = field(
-        default=None,
-        metadata=described(
-            "WEBSUITE_CLIENT_ID",
-            "The client id of the platform at websuite (Google); without one its sign-in is not offered.",
-            _CLIENT_ID,
-        ),
-    )
-    websuite_client_secret: Secret | None = field(
-        default=None,
-        metadata=described(
-            "WEBSUITE_CLIENT_SECRET",
-            "The client secret of the platform at websuite (Google); it goes together with the client id.",
-            _CLIENT_SECRET,
-        ),
-    )
-    websuite_authorize_url: str = field(
-        default="https://accounts.google.com/o/oauth2/v2/auth",
-        metadata=described(
-            "WEBSUITE_AUTHORIZE_URL",
-            "The address to which websuite (Google) sign-ins are sent.",
-            WEB_ADDRESS,
-        ),
-    )
-    websuite_token_url: str = field(
-        default="https://oauth2.googleapis.com/token",
-        metadata=described(
-            "WEBSUITE_TOKEN_URL",
-            "The address at which websuite (Google) exchanges codes for tokens.",
-            WEB_ADDRESS,
-        ),
-    )
-    websuite_userinfo_url: str = field(
-        default="https://openidconnect.googleapis.com/v1/userinfo",
-        metadata=described(
-            "WEBSUITE_USERINFO_URL",
-            "The address at which websuite (Google) describes the user of a token.",
-            WEB_ADDRESS,
-        ),
-    )
-    officesuite_client_id: str | None = field(
-        default=None,
-        metadata=described(
-            "OFFICESUITE_CLIENT_ID",
-            "The client id of the platform at officesuite (Microsoft); without one its sign-in is not offered.",
-            _CLIENT_ID,
-        ),
-    )
-    officesuite_client_secret: Secret | None = field(
-        default=None,
-        metadata=described(
-            "OFFICESUITE_CLIENT_SECRET",
-            "The client secret of the platform at officesuite (Microsoft); it goes together with the client id.",
-            _CLIENT_SECRET,
-        ),
-    )
-    officesuite_authorize_url: str = field(
-        default="https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
-        metadata=described(
-            "OFFICESUITE_AUTHORIZE_URL",
-            "The address to which officesuite (Microsoft) sign-ins are sent.",
-            WEB_ADDRESS,
-        ),
-    )
-    officesuite_token_url: str = field(
-        default="https://login.microsoftonline.com/common/oauth2/v2.0/token",
-        metadata=described(
-            "OFFICESUITE_TOKEN_URL",
-            "The address at which officesuite (Microsoft) exchanges codes for tokens.",
-            WEB_ADDRESS,
-        ),
-    )
-    officesuite_userinfo_url: str = field(
-        default="https://graph.microsoft.com/oidc/userinfo",
-        metadata=described(
-            "OFFICESUITE_USERINFO_URL",
-            "The address at which officesuite (Microsoft) describes the user of a token.",
-            WEB_ADDRESS,
-        ),
-    )
-    providers_file: AddedProviders | None = field(
-        default=None,
-        metadata=described(
-            "PROVIDERS_FILE",
-            "Further providers by OpenID Connect, with which users of the platform sign in. It is read at the start.",
-            Kind(added_providers.read, "the path of a TOML file with a table for each provider"),
-        ),
-    )
-    saml_aes_cbc: bool = field(
-        default=False,
-        metadata=described(
-            "SAML_AES_CBC",
-            "Accept assertions that SAML identity providers have encrypted by AES-CBC, which protects no integrity.",
-            SWITCH,
-        ),
+    saml_aes_cbc: bool = setting(
+        "Accept assertions that SAML identity providers have encrypted by AES-CBC, which protects no integrity.",
+        SWITCH,
+        False,
     )
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from core.platform.housekeeping import Leftover
 from core.platform.lifetimes import LIFETIMES, Counted, Drained, Expiring, Few, Kept, Lifetime, Logged, OneRow, Owned
 from core.platform.retention import FOR_EVER, Retention
-from entrypoints.setting_kinds import show_days
+from entrypoints.setting_kinds import show_days, variable_of
 from entrypoints.settings import Settings
 from tests.documents import MANUAL
 
@@ -17,7 +17,7 @@ PAGE = MANUAL / "retention.md"
 BEGIN = "<!-- {}: begin; written by tests/test_retention_page.py, which fails when this table and the code differ -->"
 END = "<!-- {}: end -->"
 SETTING_OF = {
-    field.metadata["retention"]: field.metadata["name"] for field in fields(Settings) if "retention" in field.metadata
+    field.metadata["retention"]: variable_of(field) for field in fields(Settings) if "retention" in field.metadata
 }
 
 
@@ -27,7 +27,7 @@ def settings_table() -> str:
         retention = field.metadata.get("retention")
         if retention is not None:
             lines.append(
-                f"| `{field.metadata['name']}` | {show_days(retention.default)} | {retention.days_min} to"
+                f"| `{variable_of(field)}` | {show_days(retention.default)} | {retention.days_min} to"
                 f" {retention.days_max} | {field.metadata['sentence']} |"
             )
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from core.secrets import Secret
 from core.sessions.security_profiles import SignatureAlgorithm
 from entrypoints import equipment
 from entrypoints.refusals import CannotStart
+from entrypoints.setting_kinds import variable_of
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
 from tests.shown_text import shows
 
@@ -24,7 +25,7 @@ ORIGINS = "a comma-separated list of origins such as https://app.example.com, wi
 NETWORKS = "a comma-separated list of networks such as 10.0.0.0/8"
 DATABASE = "postgresql://gatehouse:hush@db.example.com/gatehouse"
 
-NAMES = [attribute.metadata["name"] for attribute in fields(Settings)]
+NAMES = [variable_of(attribute) for attribute in fields(Settings)]
 DEFAULTS: dict[str, Any] = {
     "codehost_client_id": None,
     "codehost_client_secret": None,
