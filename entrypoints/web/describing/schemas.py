@@ -17,7 +17,8 @@ from core.events.data import ABSENT, EventData, Place, keys_of
 from core.lazy_dataclasses import dataclass
 from core.limits import PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
-from entrypoints.web.describing.descriptions import FIELDS, SENT
+from entrypoints.web.describing.described import SENT
+from entrypoints.web.describing.descriptions import FIELDS
 from entrypoints.web.serving.answering.answers import AnswerStatus, Error, Media, PartialAnswer
 from entrypoints.web.serving.routes import Route
 

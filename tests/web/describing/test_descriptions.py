@@ -16,7 +16,7 @@ from core.secrets import Secret
 from entrypoints import capabilities
 from entrypoints.web.describing import event_payloads, openapi
 from entrypoints.web.describing.answer_values import VALUES
-from entrypoints.web.describing.descriptions import FIELDS
+from entrypoints.web.describing.descriptions import FIELDS, PARTS
 from entrypoints.web.describing.examples import answer_example, example, text_fields_without_example
 from entrypoints.web.describing.openapi import describe
 from entrypoints.web.describing.schemas import Schemas, answers, inner_classes
@@ -58,6 +58,12 @@ def test_every_description_is_of_a_field(schemas: Schemas) -> None:
     assert set(FIELDS) - schemas.used_descriptions == set(), (
         "delete the lines in entrypoints/web/describing/descriptions.py"
     )
+
+
+def test_no_field_has_two_descriptions() -> None:
+    fields = [field for part in PARTS for names in part for field in names.split()]
+
+    assert len(fields) == len(set(fields))
 
 
 def test_every_description_is_a_sentence(components: dict[str, Any]) -> None:
