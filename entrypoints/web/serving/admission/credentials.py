@@ -26,8 +26,8 @@ or_browser=True)`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, TypeVar
 
 from werkzeug.exceptions import NotFound as NoSuchRoute
 
@@ -40,7 +40,13 @@ from core.services.api_keys import Permission
 from core.sessions import callers
 from core.sessions.origins import CustomHost
 from entrypoints.web.serving.admission import admitting
-from entrypoints.web.serving.admission.access_policies import AccessPolicy, CredentialKind, RefusalObserver
+from entrypoints.web.serving.admission.access_policies import (
+    AccessCheck,
+    AccessPolicy,
+    Admission,
+    CredentialKind,
+    RefusalObserver,
+)
 from entrypoints.web.serving.admission.admitting import or_key
 from entrypoints.web.serving.calls import Call
 
@@ -50,21 +56,20 @@ SLUG_PARAMETERS: Final = ("org_slug", "slug")
 SERVICE_PARAMETER: Final = "service_slug"
 
 
+class Declaration(Protocol):
+    """A decorator that declares who may call a handler."""
+
+    def __call__(self, handler: Handler, /) -> Handler: ...
+
+
 def public(handler: Handler) -> Handler:
     """Let every caller in, with or without a credential."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_every_caller))
+    return _open()(handler)
 
 
-def presenting_client(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
+def presenting_client(when_refused: RefusalObserver) -> Declaration:
     """Let every caller in, as a client of OAuth, which the handler reads; refusals are observed."""
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_every_caller, when_refused=when_refused),
-        )
-
-    return declare
+    return _open(when_refused=when_refused)
 
 
 def holding_setup_link(handler: Handler) -> Handler:
@@ -72,91 +77,47 @@ def holding_setup_link(handler: Handler) -> Handler:
 
     The use case decides it with `access.authorize`; without a valid cookie it raises `SetupLinkDead`.
     """
-    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_setup_visit))
+    return _open(admitting.admit_setup_visit)(handler)
 
 
 def signed_in(handler: Handler) -> Handler:
     """Require a valid access token."""
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN, admit=admitting.admit_access_token, before_refusing=_require_live_session
-        ),
-    )
+    return _by_token()(handler)
 
 
 def signed_in_or_in_form(handler: Handler) -> Handler:
     """Require a valid access token, in the header or in the form of a POST."""
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN,
-            admit=admitting.admit_access_token_or_form,
-            before_refusing=_require_live_session,
-        ),
-    )
+    return _by_token(admitting.admit_access_token_or_form)(handler)
 
 
 def in_browser(handler: Handler) -> Handler:
     """Require a browser session: `call.browser`; without one the answer leads to the sign-in and back."""
-    return _declared(
-        handler,
-        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admitting.admit_browser, has_protected_forms=True),
-    )
+    return _by_browser()(handler)
 
 
 def in_browser_in_person(handler: Handler) -> Handler:
     """Require a browser session as `in_browser` does; a platform owner who acts as its user is refused."""
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.BROWSER_SESSION,
-            admit=admitting.admit_browser,
-            is_in_person=True,
-            has_protected_forms=True,
-        ),
-    )
+    return _by_browser(is_in_person=True)(handler)
 
 
 def in_own_browser(handler: Handler) -> Handler:
     """Require a browser session; `call.browser` is the browser's own session, also while it acts as another user."""
-    return _declared(
-        handler,
-        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=admitting.admit_own_browser, has_protected_forms=True),
-    )
+    return _by_browser(admitting.admit_own_browser)(handler)
 
 
 def in_browser_or_not(handler: Handler) -> Handler:
     """Let every browser in; `call.browser` is its session, or None."""
-    return _declared(
-        handler, AccessPolicy(kind=CredentialKind.NONE, admit=admitting.admit_every_browser, has_protected_forms=True)
-    )
+    return _open(admitting.admit_every_browser, has_protected_forms=True)(handler)
 
 
 def signed_in_or_browser(handler: Handler) -> Handler:
     """Require a valid access token, or without an `Authorization` header a browser session; only for a GET."""
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN,
-            admit=admitting.admit_access_token_or_browser,
-            before_refusing=_require_live_session,
-            takes_browser=True,
-        ),
-    )
+    return _by_token(admitting.admit_access_token_or_browser, takes_browser=True)(handler)
 
 
 def in_person(handler: Handler) -> Handler:
     """Require a valid access token; the use case refuses an impersonated session."""
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN,
-            admit=admitting.admit_access_token,
-            before_refusing=_require_person,
-            is_in_person=True,
-        ),
-    )
+    return _by_token(before_refusing=_raised_by(callers.require_in_person), is_in_person=True)(handler)
 
 
 def account_wide(handler: Handler) -> Handler:
@@ -164,109 +125,55 @@ def account_wide(handler: Handler) -> Handler:
 
     The token of a service is not refused while the account belongs to the organization of the service alone.
     """
-    return _declared(
-        handler,
-        AccessPolicy(
-            kind=CredentialKind.ACCESS_TOKEN,
-            admit=admitting.admit_access_token,
-            before_refusing=_require_whole_account,
-            is_in_person=True,
-            is_account_wide=True,
-        ),
-    )
+    check = _raised_by(callers.require_whole_account)
+    return _by_token(before_refusing=check, is_in_person=True, is_account_wide=True)(handler)
 
 
-def in_organization(operation: Operation, *, or_browser: bool = False) -> Callable[[Handler], Handler]:
+def in_organization(operation: Operation, *, or_browser: bool = False) -> Declaration:
     """Require an access token whose user may do this in the organization of the path, or a key of the organization.
 
     The use case decides it with `access.authorize`. With `or_browser`, a browser session will do, as for
     `signed_in_or_browser`.
     """
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(
-                kind=CredentialKind.ACCESS_TOKEN,
-                admit=or_key(admitting.admit_access_token_or_browser if or_browser else admitting.admit_access_token),
-                before_refusing=_requiring(operation),
-                operation=operation,
-                takes_browser=or_browser,
-            ),
-        )
-
-    return declare
+    admit = admitting.admit_access_token_or_browser if or_browser else admitting.admit_access_token
+    check = _requiring(operation)
+    return _by_token(or_key(admit), before_refusing=check, operation=operation, takes_browser=or_browser)
 
 
-def in_console(operation: Operation) -> Callable[[Handler], Handler]:
+def in_console(operation: Operation) -> Declaration:
     """Require a browser session whose user may do this in the organization of the path; for a page of the console.
 
     The use case decides it with `access.authorize`, as for `in_organization`; `standing.read` does both.
     """
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(
-                kind=CredentialKind.BROWSER_SESSION,
-                admit=admitting.admit_browser,
-                before_refusing=_requiring(operation),
-                operation=operation,
-                has_protected_forms=True,
-            ),
-        )
-
-    return declare
+    return _by_browser(before_refusing=_requiring(operation), operation=operation)
 
 
-def on_service(operation: Operation, *, or_support: bool = False) -> Callable[[Handler], Handler]:
+def on_service(operation: Operation, *, or_support: bool = False) -> Declaration:
     """Require an access token whose user may do this to the service of the path, by their role or by a grant.
 
     A key of the organization will do as well, as for `in_organization`.
     The use case decides it with `authorize` of `core.services.access`, with `or_support` by `authorize_reader` there.
     """
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(
-                kind=CredentialKind.ACCESS_TOKEN,
-                admit=or_key(admitting.admit_access_token),
-                before_refusing=_requiring_reader(operation) if or_support else _requiring_on_service(operation),
-                operation=operation,
-                is_on_service=True,
-                is_read_by_support=or_support,
-            ),
-        )
-
-    return declare
+    return _by_token(
+        or_key(admitting.admit_access_token),
+        before_refusing=_requiring_reader(operation) if or_support else _requiring_on_service(operation),
+        operation=operation,
+        is_on_service=True,
+        is_read_by_support=or_support,
+    )
 
 
-def on_service_in_console(operation: Operation) -> Callable[[Handler], Handler]:
+def on_service_in_console(operation: Operation) -> Declaration:
     """Require a browser session whose user may do this to the service of the path; for a page of the console.
 
     `core.services.standing.read` authorizes the reader and runs the use case of the page.
     """
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(
-                kind=CredentialKind.BROWSER_SESSION,
-                admit=admitting.admit_browser,
-                before_refusing=_requiring_on_service(operation),
-                operation=operation,
-                is_on_service=True,
-                has_protected_forms=True,
-            ),
-        )
-
-    return declare
+    return _by_browser(before_refusing=_requiring_on_service(operation), operation=operation, is_on_service=True)
 
 
 def platform_owner(handler: Handler) -> Handler:
     """Require an access token of a platform owner; the use case decides it with `access.authorize_platform`."""
-    return _declared(handler, _governing(CredentialKind.ACCESS_TOKEN, helps_users=False))
+    return _by_token(before_refusing=_raised_by(access.authorize_platform), governs_platform=True)(handler)
 
 
 def platform_support(handler: Handler) -> Handler:
@@ -274,12 +181,13 @@ def platform_support(handler: Handler) -> Handler:
 
     The use case decides it with `access.authorize_support`.
     """
-    return _declared(handler, _governing(CredentialKind.ACCESS_TOKEN, helps_users=True))
+    check = _raised_by(access.authorize_support)
+    return _by_token(before_refusing=check, governs_platform=True, helps_users=True)(handler)
 
 
 def platform_owner_in_console(handler: Handler) -> Handler:
     """Require a browser session of a platform owner, as for `platform_owner`; for a page of the console."""
-    return _declared(handler, _governing(CredentialKind.BROWSER_SESSION, helps_users=False))
+    return _by_browser(before_refusing=_raised_by(access.authorize_platform), governs_platform=True)(handler)
 
 
 def platform_support_in_console(handler: Handler) -> Handler:
@@ -287,72 +195,43 @@ def platform_support_in_console(handler: Handler) -> Handler:
 
     `core.platform.console.read` authorizes the reader and runs the use case of the page.
     """
-    return _declared(handler, _governing(CredentialKind.BROWSER_SESSION, helps_users=True))
+    check = _raised_by(access.authorize_support)
+    return _by_browser(before_refusing=check, governs_platform=True, helps_users=True)(handler)
 
 
-def service_key(permission: Permission) -> Callable[[Handler], Handler]:
+def service_key(permission: Permission) -> Declaration:
     """Require an API key with this permission; the use case decides it with `api_keys.authorize`."""
-
-    async def require_permission(call: Call, _words: Mapping[str, str]) -> None:
-        await call.read(api_keys.authorize, permission)
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(
-                kind=CredentialKind.API_KEY,
-                admit=admitting.admit_api_key,
-                before_refusing=require_permission,
-                permission=permission,
-            ),
-        )
-
-    return declare
+    return _declaring(
+        CredentialKind.API_KEY,
+        admitting.admit_api_key,
+        before_refusing=_raised_by(api_keys.authorize, permission),
+        permission=permission,
+    )
 
 
-def scim_token(when_refused: RefusalObserver) -> Callable[[Handler], Handler]:
+def scim_token(when_refused: RefusalObserver) -> Declaration:
     """Require a SCIM token; the use case decides with `tokens.authorize`, and refusals are observed."""
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(
-                kind=CredentialKind.SCIM_TOKEN,
-                admit=admitting.admit_scim_token,
-                before_refusing=require_scim_token,
-                when_refused=when_refused,
-            ),
-        )
-
-    return declare
+    return _declaring(
+        CredentialKind.SCIM_TOKEN,
+        admitting.admit_scim_token,
+        before_refusing=require_scim_token,
+        when_refused=when_refused,
+    )
 
 
 def awaiting_second_factor(handler: Handler) -> Handler:
     """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=admitting.admit_pre_auth_bearer))
+    return _declaring(CredentialKind.PRE_AUTH_TOKEN, admitting.admit_pre_auth_bearer)(handler)
 
 
-def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
+def signed_by_provider(body: Any) -> Declaration:
     """Require a signature header of the payment provider; the handler verifies it over the body of this type."""
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=admitting.admit_signature, signed_body=body)
-        )
-
-    return declare
+    return _declaring(CredentialKind.SIGNATURE, admitting.admit_signature, signed_body=body)
 
 
-def signed_by_connection(body: Any) -> Callable[[Handler], Handler]:
+def signed_by_connection(body: Any) -> Declaration:
     """Require a token in the header; the handler verifies it by the keys of a connection, then reads the body."""
-
-    def declare(handler: Handler) -> Handler:
-        return _declared(
-            handler,
-            AccessPolicy(kind=CredentialKind.PROVIDER_TOKEN, admit=admitting.admit_provider_token, signed_body=body),
-        )
-
-    return declare
+    return _declaring(CredentialKind.PROVIDER_TOKEN, admitting.admit_provider_token, signed_body=body)
 
 
 def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
@@ -377,7 +256,7 @@ async def require_scim_token(call: Call, _words: Mapping[str, str]) -> None:
     call.sender = caller.organization_id
 
 
-def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
+def _requiring(operation: Operation) -> AccessCheck:
     """Return the check that a caller may do this in the organization of the path."""
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
@@ -387,7 +266,7 @@ def _requiring(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awai
     return require_operation
 
 
-def _requiring_on_service(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
+def _requiring_on_service(operation: Operation) -> AccessCheck:
     """Return the check that a caller may do this to the service of the path."""
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
@@ -397,7 +276,7 @@ def _requiring_on_service(operation: Operation) -> Callable[[Call, Mapping[str, 
     return require_operation
 
 
-def _requiring_reader(operation: Operation) -> Callable[[Call, Mapping[str, str]], Awaitable[None]]:
+def _requiring_reader(operation: Operation) -> AccessCheck:
     """Return the check that a caller may read this of the service of the path, or is the platform's support."""
 
     async def require_reader(call: Call, words: Mapping[str, str]) -> None:
@@ -406,40 +285,42 @@ def _requiring_reader(operation: Operation) -> Callable[[Call, Mapping[str, str]
     return require_reader
 
 
-def _governing(kind: CredentialKind, *, helps_users: bool) -> AccessPolicy:
-    """Return the policy of what platform owners do, and with `helps_users` the platform's support as well."""
-    is_in_browser = kind is CredentialKind.BROWSER_SESSION
-    return AccessPolicy(
-        kind=kind,
-        admit=admitting.admit_browser if is_in_browser else admitting.admit_access_token,
-        before_refusing=_require_platform_support if helps_users else _require_platform_owner,
-        governs_platform=True,
-        helps_users=helps_users,
-        has_protected_forms=is_in_browser,
-    )
+def _raised_by(use_case: Callable[..., Any], *arguments: object) -> AccessCheck:
+    """Return the check that raises what a use case raises, which takes nothing of the path."""
+
+    async def check(call: Call, _words: Mapping[str, str]) -> None:
+        await call.read(use_case, *arguments)
+
+    return check
 
 
-async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(access.authorize_platform)
+_require_live_session: Final = _raised_by(callers.require_caller)
 
 
-async def _require_platform_support(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(access.authorize_support)
+def _open(admit: Admission = admitting.admit_every_caller, **policy: Any) -> Declaration:
+    return _declaring(CredentialKind.NONE, admit, **policy)
 
 
-async def _require_person(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(callers.require_in_person)
+def _by_token(
+    admit: Admission = admitting.admit_access_token,
+    *,
+    before_refusing: AccessCheck = _require_live_session,
+    **policy: Any,
+) -> Declaration:
+    return _declaring(CredentialKind.ACCESS_TOKEN, admit, before_refusing=before_refusing, **policy)
 
 
-async def _require_whole_account(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(callers.require_whole_account)
+def _by_browser(admit: Admission = admitting.admit_browser, **policy: Any) -> Declaration:
+    return _declaring(CredentialKind.BROWSER_SESSION, admit, has_protected_forms=True, **policy)
 
 
-async def _require_live_session(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(callers.require_caller)
+def _declaring(kind: CredentialKind, admit: Admission, **policy: Any) -> Declaration:
+    """Return the decorator that declares this policy for a handler."""
 
+    def declare(handler: Handler) -> Handler:
+        assert declared_policy(handler) is None, f"{handler.__name__} has two declarations of who may call it"
+        # It travels with the function.
+        handler.__who__ = AccessPolicy(kind=kind, admit=admit, **policy)  # pyright: ignore[reportFunctionMemberAccess]
+        return handler
 
-def _declared(handler: Handler, who: AccessPolicy) -> Handler:
-    assert declared_policy(handler) is None, f"{handler.__name__} has two declarations of who may call it"
-    handler.__who__ = who  # pyright: ignore[reportFunctionMemberAccess] - the declaration travels with the function
-    return handler
+    return declare
