@@ -1,7 +1,7 @@
 """Accepting connections, and stopping without dropping a request that was accepted.
 
-The protocol on a connection is in `web/serving/connections.py`, and which connection gives way when there are too many
-is in `web/serving/open_connections.py`. This module accepts connections and defines the order of stopping. First, the
+The protocol on a connection is in `web/serving/connection/connections.py`, and which connection gives way when there
+are too many is in `open_connections.py` beside it. This module accepts connections and defines the order of stopping. First, the
 server reports that it is not ready, every response asks its client to close the connection, and new connections are
 served for the time that load balancers take to notice. Then the connections that the kernel has already completed are
 accepted, the listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the

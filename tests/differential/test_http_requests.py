@@ -62,6 +62,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
+        self.unfinished_bodies = self
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path, query = scope["raw_path"], scope["query_string"]
@@ -76,7 +77,7 @@ class Recorder:
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def body_of(self, scope: Any) -> UnfinishedBody:
+    def of(self, scope: Any) -> UnfinishedBody:
         """Return a body for which there is room."""
         return UnfinishedBodies().begin("a network")
 

@@ -20,6 +20,7 @@ from entrypoints.web.input.cookies import cookie_of
 TRANSLATIONS: Final = Path(__file__).parents[2] / "pages" / "translations"
 SOURCE: Final = "en"
 TAGS: Final = (SOURCE, *sorted(file.stem for file in TRANSLATIONS.glob("*.po")))
+
 # What a person has chosen in this browser: the tag alone, so that it says nothing about the person.
 LANGUAGE_COOKIE: Final = "gatehouse_language"
 LANGUAGE_COOKIE_LIFETIME: Final = timedelta(days=365)

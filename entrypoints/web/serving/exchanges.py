@@ -1,4 +1,11 @@
-"""A request as handlers see it, and how its response is sent."""
+"""One request and its response, between the server and the application.
+
+A request is Quart's, with a body that is received when it is awaited, and quick headers.
+
+Quart-Trio would run two tasks and send the end of a response apart from the rest. This class handles the request in
+the task that calls it, which the server cancels when the client disconnects, and sends a response body in one message.
+A body that is made while it is sent is sent in parts: the next part is made when the client has taken the one before.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +29,7 @@ from werkzeug.http import parse_accept_header
 from core.errors import Refusal
 from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from entrypoints.web.serving.admission.large_bodies import LargeBodies
+from entrypoints.web.serving.admission.unfinished_bodies import UnfinishedBodies
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.paths import Paths
 from entrypoints.web.serving.routes import Route
@@ -198,8 +206,9 @@ class GatehouseRequest(TrioRequest):
     # The paths of the application, and the documents that were generated from its routes.
     paths: Paths
     generated: dict[Any, Any]
-    # Where long work for a body runs.
+    # Where long work for a body runs, and what has arrived of bodies.
     large_bodies: LargeBodies
+    unfinished_bodies: UnfinishedBodies
     call: Call
     route: Route | None = None
     refusal: Refusal | None = None

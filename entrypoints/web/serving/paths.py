@@ -58,6 +58,14 @@ class Paths:
         """Return the dialect of a path, which holds as well where there is no route."""
         return next((dialect for dialect in self._dialects.values() if dialect.has_path(path)), None)
 
+    def matched(self, path: str) -> str:
+        """Return the path by which a route is found: without a slash at its end where the dialect has no such paths."""
+        if path.endswith("/"):
+            dialect = self.dialect(path)
+            if dialect is not None and dialect.ignores_trailing_slash:
+                return path.removesuffix("/")
+        return path
+
     def _add(self, route: Route) -> None:
         place = self._root
         for word in route.path.split("/"):

@@ -12,7 +12,8 @@ import structlog
 
 from entrypoints.installation import Installation
 from entrypoints.web.input.client_addresses import is_trusted_peer
-from entrypoints.web.serving.application import UNMATCHED, Application
+from entrypoints.web.serving.application import Application
+from entrypoints.web.serving.request_records import UNMATCHED
 from entrypoints.web.serving.routes import Route
 from ports.tracing import SpanKind, Tracer
 

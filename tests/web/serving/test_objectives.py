@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from entrypoints import capabilities
-from entrypoints.web.serving.objectives import WAITING_ROUTES, kind_of, may_fail_outside
+from entrypoints.web.serving.request_records import WAITING_ROUTES, kind_of, may_fail_outside
 from ports.metrics_of_work import RequestKind
 from tests.documents import ROOT
 

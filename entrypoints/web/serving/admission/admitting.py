@@ -1,4 +1,7 @@
-"""What a request proves its caller by, and whether that is valid: a token, a key, the session of a browser."""
+"""What a request proves its caller by, and whether that is valid: a token, a key, the session of a browser.
+
+Which of them a route takes is declared by the decorators in `credentials.py`.
+"""
 
 from __future__ import annotations
 

@@ -55,6 +55,7 @@ HOME: Final = "/app"
 SIGN_IN: Final = "/app/sign-in"
 SIGN_IN_AGAIN: Final = "/app/sign-in-again"
 SIGN_OUT: Final = "/app/sign-out"
+
 # What browsers, also older ones, send with a page that they load in advance.
 _PURPOSES: Final = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 # `none` is a request that the user made without any site, such as reloading a page.

@@ -51,6 +51,7 @@ from entrypoints.web.serving.admission.admitting import or_key
 from entrypoints.web.serving.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+
 # The names of the path parameters of the organization and of the service.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 SERVICE_PARAMETER: Final = "service_slug"

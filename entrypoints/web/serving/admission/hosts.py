@@ -29,6 +29,7 @@ from entrypoints.web.serving.calls import Call
 NAME_CHARACTERS_MAX: Final = 253
 # Where the pages for people are.
 PAGES: Final = "/app/"
+
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 

@@ -16,6 +16,7 @@ from core.errors import ServiceUnavailable
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
 DECODED_AT_ONCE_MAX: Final = 4
 WAIT_SECONDS_MAX: Final = 10.0
 RETRY_AFTER_SECONDS: Final = 5

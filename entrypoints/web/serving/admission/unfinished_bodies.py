@@ -1,13 +1,23 @@
-"""Bodies that have arrived in part: how much of them a process keeps, shared among their senders."""
+"""Bodies that have arrived in part: how much of them a process keeps, shared among their senders.
+
+A body that arrives together with its headers, as nearly every one does, does not count, nor do the first 2 KiB of any
+body: a few hundred bodies from a few networks fill the memory, and must not stop people who sign in or request a token.
+One half of the memory is for senders whose credential is not verified, by their networks; the other half is for large
+bodies, by the credential that `large_bodies.py` has verified. A sender may have as much as is free then.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import trio
 
 from core.errors import ServiceUnavailable
 from core.limits import BODY_BYTES_MAX
+from core.networks import limited_network
+from entrypoints.setting_kinds import Network
+from entrypoints.web.input.client_addresses import client_address
 
 
 class Flood:
@@ -38,6 +48,8 @@ UNCOUNTED_BYTES_MAX: Final = 2**11
 # Of each body of a large length. `streams.py` reads no more of it before its sender is verified or refused.
 UNCOUNTED_OF_LARGE_BYTES_MAX: Final = 2**15
 RETRY_AFTER_SECONDS: Final = 5
+# Its key in the scope of a request, for its stream and its route.
+UNFINISHED_BODY: Final = "unfinished_body"
 FLOOD_BYTES_MIN: Final = 2**20
 
 
@@ -53,7 +65,14 @@ class NoRoomForBody(ServiceUnavailable):
 class UnfinishedBodies:
     """Counts the bytes of the bodies that are not complete."""
 
-    def __init__(self, *, bytes_max: int = BYTES_MAX, uncounted_bytes_max: int = UNCOUNTED_BYTES_MAX) -> None:
+    def __init__(
+        self,
+        *,
+        trusted_proxies: Sequence[Network] = (),
+        bytes_max: int = BYTES_MAX,
+        uncounted_bytes_max: int = UNCOUNTED_BYTES_MAX,
+    ) -> None:
+        self._trusted_proxies = trusted_proxies
         self.uncounted_bytes_max = uncounted_bytes_max
         self._bytes_max = bytes_max
         self._unknown = _Share(bytes_max // 2)
@@ -64,6 +83,19 @@ class UnfinishedBodies:
     def bytes_kept(self) -> int:
         """How many counted bytes are kept."""
         return self._bytes_max - self._unknown.free - self._verified.free
+
+    def of(self, scope: Any) -> UnfinishedBody:
+        """Return how much of the body of a request has arrived: nothing, until its stream or its route asks first."""
+        extensions: dict[str, Any] = scope.setdefault("extensions", {})
+        if UNFINISHED_BODY not in extensions:
+            headers: list[tuple[bytes, bytes]] = list(scope["headers"])
+            peer = scope["client"][0] if scope["client"] is not None else None
+            forwarded = b",".join(value for name, value in headers if name == b"x-forwarded-for").decode("latin1")
+            address = client_address(peer, forwarded, self._trusted_proxies)
+            # The parser has refused any that is no number.
+            length = int(next((value for name, value in headers if name == b"content-length"), b"0"))
+            extensions[UNFINISHED_BODY] = self.begin(limited_network(address), is_large=length > BODY_BYTES_MAX)
+        return extensions[UNFINISHED_BODY]
 
     def begin(self, network: str, *, is_large: bool = False) -> UnfinishedBody:
         """Return a body that a network begins to send, whose length may say that it is large."""

@@ -1,4 +1,7 @@
-"""Responses: the HTTP form of what a handler returns or raises."""
+"""Responses: the HTTP form of what a handler returns or raises.
+
+A response without a body is `quart.Response(b"")`: without the argument, Quart needs asyncio and fails under Trio.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,7 @@ CHALLENGES: Final = PartialTable(
         ErrorCode.JWT_ERROR: 'Bearer error="invalid_token"',
     }
 )
+
 # Where an API is described (RFC 9728); ours is named in its challenges.
 PROTECTED_RESOURCE: Final = "/.well-known/oauth-protected-resource"
 # The base URL of examples.

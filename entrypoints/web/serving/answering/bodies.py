@@ -1,4 +1,23 @@
-"""The bodies of requests and answers, and how they derive from entities."""
+"""Bodies and answers that have the fields of an entity: they name its dataclass, and no field stands twice.
+
+A few others, such as `Message`, are what several capabilities answer.
+
+    class ServiceRecord(Record, of=Service, without=("updated_at",)):
+        \"\"\"A service.\"\"\"
+
+What such a class declares itself comes after the fields of the entity, or replaces the one of the same name. In a
+record, `organization_id` is `org_id`.
+
+So a new field of services is three lines: one of `ServiceFields` in `core/services/services.py`, with its default
+(`Service` has the fields that no organization sets); `ALTER TABLE services ADD COLUMN …` in a new migration; and its
+description in `entrypoints/web/describing/`, with `sent="…"` for what only a caller who sends it has to know.
+Statements name the columns by `adapters/postgres/driver/columns.py`.
+
+A dataclass cannot say the bounds of a number. They are constants beside the rule in `core/`, and the field stands once
+more in the bodies: `price_cents: Annotated[int, msgspec.Meta(ge=0, le=PRICE_CENTS_MAX)]`
+(`entrypoints/http/services/plans.py`). The refusal and the schema name the bounds; a form takes text, and checks it
+against the same constant.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,9 @@ HEAD_SECONDS_MAX: Final = 20.0
 # How long to keep reading after the last response: a connection that is closed while bytes arrive is reset, and the
 # reset may overtake the response (RFC 9112, 9.6).
 LINGER_SECONDS_MAX: Final = 2.0
+
 _DISCONNECTED: Final = (OSError, trio.ClosedResourceError)
+
 log = structlog.get_logger(__name__)
 
 

@@ -147,7 +147,7 @@ class Stream:
     def _has_room_for(self, number: int) -> bool:
         """Count bytes of a body that is not complete; return whether there is room for them."""
         if self._unfinished is None:
-            self._unfinished = self._application.body_of(self._scope)
+            self._unfinished = self._application.unfinished_bodies.of(self._scope)
         return self._unfinished.grow(number)
 
     async def _receive(self) -> ASGIReceiveEvent:

@@ -27,6 +27,7 @@ from h11._receivebuffer import ReceiveBuffer
 HEADERS_MAX: Final = 100
 _LAST: Final = (h11.MUST_CLOSE, h11.CLOSED)
 _TOO_LARGE_STATUS: Final = 431
+
 _PLAIN_HEAD: Final = re.compile(
     rb"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (/[\x21-\x7e]*) HTTP/1\.1\r\n"
     rb"((?:[-!#$%&'*+.^_`|~0-9a-zA-Z]+:[\t\x20-\x7e\x80-\xff]*\r\n)+)\r\n"
