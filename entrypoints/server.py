@@ -1,12 +1,13 @@
 """Accepting connections, and stopping without dropping a request that was accepted.
 
 The protocol on a connection is in `web/serving/connection/connections.py`, and which connection gives way when there
-are too many is in `open_connections.py` beside it. This module accepts connections and defines the order of stopping. First, the
-server reports that it is not ready, every response asks its client to close the connection, and new connections are
-served for the time that load balancers take to notice. Then the connections that the kernel has already completed are
-accepted, the listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the
-others as soon as they have their response. Where another process has the socket too and continues with it, such as the
-next worker of a reload, or systemd for a restarted server, queued connections are left to it, and accepting ends first.
+are too many is in `open_connections.py` beside it. This module accepts connections and defines the order of stopping.
+First, the server reports that it is not ready, every response asks its client to close the connection, and new
+connections are served for the time that load balancers take to notice. Then the connections that the kernel has already
+completed are accepted, the listening socket is closed, and their requests are awaited. Finally idle connections are
+closed, and the others as soon as they have their response. Where another process has the socket too and continues with
+it, such as the next worker of a reload, or systemd for a restarted server, queued connections are left to it, and
+accepting ends first.
 """
 
 from __future__ import annotations
