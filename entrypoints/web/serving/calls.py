@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
@@ -16,8 +17,9 @@ import trio
 from quart.wrappers import Request
 from werkzeug.http import dump_cookie
 
-from core.connection_uses import REQUEST_USE
+from core.connection_uses import REQUEST_USE, ConnectionUse
 from core.errors import Refusal
+from core.lazy_dataclasses import dataclass
 from core.limits import USER_AGENT_CHARACTERS_MAX
 from core.networks import limited_network, throttled_network
 from core.openid.clients import PresentedClient
@@ -53,130 +55,80 @@ def _only_get() -> tuple[str]:
     return ("GET",)
 
 
+@dataclass(slots=True, eq=False)
 class Call:
     """The request context that every handler receives."""
 
-    __slots__ = (
-        "_limiter",
-        "acts_for",
-        "address",
-        "allowed_methods",
-        "api_key",
-        "brand",
-        "browser",
-        "claims",
-        "client_id",
-        "cookies",
-        "custom_host",
-        "form",
-        "grant_type",
-        "has_acted",
-        "has_form",
-        "headers",
-        "installation",
-        "is_https",
-        "language",
-        "makes_secret",
-        "oauth_client",
-        "oauth_error",
-        "organization_credential",
-        "proof_algorithm",
-        "repeats_at",
-        "request",
-        "request_id",
-        "return_id",
-        "reveals_secret",
-        "scim_token",
-        "sender",
-        "session_id",
-        "shows_secret",
-        "status",
-        "subject",
-        "switches_at",
-        "takes_answer",
-        "takes_key",
-        "use",
-    )
-
-    def __init__(
-        self,
-        installation: Installation,
-        limiter: RateLimiter,
-        request: Request,
-        *,
-        request_id: str,
-        address: str | None,
-        is_https: bool,
-    ) -> None:
-        self.installation = installation
-        self._limiter = limiter
-        self.request = request
-        self.request_id = request_id
-        self.address = address
-        self.is_https = is_https
-        # The claims of the valid token; set when the route requires one.
-        self.claims: Mapping[str, Any] = {}
-        # The session of an access token, and the service it was issued for, if any.
-        self.session_id: UUID | None = None
-        self.client_id: UUID | None = None
-        # At an endpoint of OAuth, the client that a request names and how it authenticates, the grant that it asks for,
-        # and the name of its refusal.
-        self.oauth_client: tuple[UUID, str] | None = None
-        self.grant_type: str | None = None
-        self.oauth_error: str | None = None
-        # The algorithm of the DPoP proof that came with the access token, if it is bound to a key.
-        self.proof_algorithm: str | None = None
-        # For what the route uses connections to the database.
-        self.use = REQUEST_USE
-        # The custom domain under which the request came, None for the base URL.
-        self.custom_host: CustomHost | None = None
-        # The organization whose brand the pages of this request show: the custom domain's, or the one of their context.
-        self.brand: BrandedOrganization | None = None
-        # The id of the return in the query or the form of a page of a sign-in; empty without one.
-        self.return_id = ""
-        # The tag of the language in which a service has asked for the pages of its sign-in; None for the browser's.
-        self.language: str | None = None
-        # The browser session of a page.
-        self.browser: BrowserSession | None = None
-        # The own session of the platform owner who acts as the user of `browser`; None without one.
-        self.acts_for: BrowserSession | None = None
-        # Whether the browser acted as another user, and its person has not seen yet that this has ended.
-        self.has_acted = False
-        # Returns the methods that have a route at the path of this request.
-        self.allowed_methods: Callable[[], Iterable[str]] = _only_get
-        # Whether the address of the request carries the answer of another system, to which nothing leads again.
-        self.takes_answer = False
-        # Whether the request is a form that a person fills in on a page.
-        self.has_form = False
-        # Whether the route makes a secret that the next page shows once, and whether it is that page.
-        self.makes_secret = False
-        self.shows_secret = False
-        # Whether the page that is the answer carries a secret, such as the token of a link.
-        self.reveals_secret = False
-        # The form of a page, as it was sent; None for a request without one, or until it is read.
-        self.form: Any = None
-        # The page on which a person can repeat a sign-in that is refused; None where that is the first one.
-        self.repeats_at: str | None = None
-        # The page that signs a refused user out, and leads another account on to the service; None elsewhere.
-        self.switches_at: str | None = None
-        # The API key of a route for the backends of services.
-        self.api_key: PrefixedToken | None = None
-        # The SCIM token of a route for the directories of organizations.
-        self.scim_token: PrefixedToken | None = None
-        # Whether the route takes the key of an organization, and so the token of a workload of the key.
-        self.takes_key = False
-        # The key of an organization, or the cookie of a setup link, in place of an access token.
-        self.organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None
-        # The organization for which a large body counts: its credential is verified. Without one, the network's.
-        self.sender: UUID | None = None
-        # What the body calls the user that the request is about, for the log of such a directory.
-        self.subject: str | None = None
-        # Headers that the handler adds to its response.
-        self.headers: dict[str, str] = {}
-        # The cookies that the response sets or removes, by name.
-        self.cookies: dict[str, str] = {}
-        # The status of the response where it is not the declared one.
-        self.status: int | None = None
+    installation: Installation
+    _limiter: RateLimiter
+    request: Request
+    _: KW_ONLY
+    request_id: str
+    address: str | None
+    is_https: bool
+    # The claims of the valid token; set when the route requires one.
+    claims: Mapping[str, Any] = field(default_factory=dict)
+    # The session of an access token, and the service it was issued for, if any.
+    session_id: UUID | None = None
+    client_id: UUID | None = None
+    # At an endpoint of OAuth, the client that a request names and how it authenticates, the grant that it asks for,
+    # and the name of its refusal.
+    oauth_client: tuple[UUID, str] | None = None
+    grant_type: str | None = None
+    oauth_error: str | None = None
+    # The algorithm of the DPoP proof that came with the access token, if it is bound to a key.
+    proof_algorithm: str | None = None
+    # For what the route uses connections to the database.
+    use: ConnectionUse = REQUEST_USE
+    # The custom domain under which the request came, None for the base URL.
+    custom_host: CustomHost | None = None
+    # The organization whose brand the pages of this request show: the custom domain's, or the one of their context.
+    brand: BrandedOrganization | None = None
+    # The id of the return in the query or the form of a page of a sign-in; empty without one.
+    return_id: str = ""
+    # The tag of the language in which a service has asked for the pages of its sign-in; None for the browser's.
+    language: str | None = None
+    # The browser session of a page.
+    browser: BrowserSession | None = None
+    # The own session of the platform owner who acts as the user of `browser`; None without one.
+    acts_for: BrowserSession | None = None
+    # Whether the browser acted as another user, and its person has not seen yet that this has ended.
+    has_acted: bool = False
+    # Returns the methods that have a route at the path of this request.
+    allowed_methods: Callable[[], Iterable[str]] = _only_get
+    # Whether the address of the request carries the answer of another system, to which nothing leads again.
+    takes_answer: bool = False
+    # Whether the request is a form that a person fills in on a page.
+    has_form: bool = False
+    # Whether the route makes a secret that the next page shows once, and whether it is that page.
+    makes_secret: bool = False
+    shows_secret: bool = False
+    # Whether the page that is the answer carries a secret, such as the token of a link.
+    reveals_secret: bool = False
+    # The form of a page, as it was sent; None for a request without one, or until it is read.
+    form: Any = None
+    # The page on which a person can repeat a sign-in that is refused; None where that is the first one.
+    repeats_at: str | None = None
+    # The page that signs a refused user out, and leads another account on to the service; None elsewhere.
+    switches_at: str | None = None
+    # The API key of a route for the backends of services.
+    api_key: PrefixedToken | None = None
+    # The SCIM token of a route for the directories of organizations.
+    scim_token: PrefixedToken | None = None
+    # Whether the route takes the key of an organization, and so the token of a workload of the key.
+    takes_key: bool = False
+    # The key of an organization, or the cookie of a setup link, in place of an access token.
+    organization_credential: PrefixedToken | TokenOfKey | SetupVisit | None = None
+    # The organization for which a large body counts: its credential is verified. Without one, the network's.
+    sender: UUID | None = None
+    # What the body calls the user that the request is about, for the log of such a directory.
+    subject: str | None = None
+    # Headers that the handler adds to its response.
+    headers: dict[str, str] = field(default_factory=dict)
+    # The cookies that the response sets or removes, by name.
+    cookies: dict[str, str] = field(default_factory=dict)
+    # The status of the response where it is not the declared one.
+    status: int | None = None
 
     @property
     def origin(self) -> Origin:
