@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from entrypoints import deprecations
 from entrypoints import settings as settings_module
@@ -213,13 +213,13 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
 def _migrate(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
-    return _operate(lambda: operations.migrate(settings, is_plan=options.plan, report=_print_line))
+    return _operate(operations.migrate, settings, is_plan=options.plan)
 
 
 def _backup(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import backups
 
-    return _operate(lambda: backups.back_up(settings, options.file, report=_print_line))
+    return _operate(backups.back_up, settings, options.file)
 
 
 def _record(settings: Settings, options: argparse.Namespace) -> int:
@@ -227,7 +227,7 @@ def _record(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import backups
 
     run = RecoveryRun(options.what.replace("-", "_"))
-    return _operate(lambda: backups.record(settings, run, report=_print_line))
+    return _operate(backups.record, settings, run)
 
 
 def _restore(settings: Settings, options: argparse.Namespace) -> int:
@@ -240,8 +240,8 @@ def _restore(settings: Settings, options: argparse.Namespace) -> int:
         without_migrating=options.without_migrating,
     )
     if options.drill:
-        return _operate(lambda: backups.try_restore(settings, options.file, given, report=_print_line))
-    return _operate(lambda: backups.restore(settings, options.file, given, report=_print_line))
+        return _operate(backups.try_restore, settings, options.file, given)
+    return _operate(backups.restore, settings, options.file, given)
 
 
 def _keys(settings: Settings, options: argparse.Namespace) -> int:
@@ -253,51 +253,45 @@ def _keys(settings: Settings, options: argparse.Namespace) -> int:
         "rewrap": operations.rewrap_secrets,
         "generate": operations.generate_master_key,
     }
-    return _operate(lambda: actions[options.action](settings, report=_print_line))
+    return _operate(actions[options.action], settings)
 
 
 def _owner(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
     password = sys.stdin.readline().rstrip("\r\n") if options.password_stdin else None
-    return _operate(lambda: operations.appoint_owner(settings, options.email, password, report=_print_line))
+    return _operate(operations.appoint_owner, settings, options.email, password)
 
 
 def _users(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations, user_help
 
     if options.action == "import":
-        return _operate(
-            lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line)
-        )
+        return _operate(operations.import_users, settings, options.file, is_check=options.check)
     actions = {"show": user_help.show, "unlock": user_help.unlock, "end-sessions": user_help.end_sessions}
-    return _operate(lambda: actions[options.action](settings, options.email, report=_print_line))
+    return _operate(actions[options.action], settings, options.email)
 
 
 def _mail(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import mail_outbox
 
     if options.action == "list":
-        return _operate(
-            lambda: mail_outbox.list_mails(settings, options.state, options.to, options.limit, report=_print_line)
-        )
-    return _operate(lambda: mail_outbox.retry(settings, options.id, report=_print_line))
+        return _operate(mail_outbox.list_mails, settings, options.state, options.to, options.limit)
+    return _operate(mail_outbox.retry, settings, options.id)
 
 
 def _billing(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import billing_sandbox
 
     if options.action == "list":
-        return _operate(lambda: billing_sandbox.list_subscriptions(settings, report=_print_line))
+        return _operate(billing_sandbox.list_subscriptions, settings)
     return _operate(
-        lambda: billing_sandbox.act(
-            settings,
-            options.action,
-            options.subscription,
-            late_seconds=options.late,
-            is_twice=options.twice,
-            report=_print_line,
-        )
+        billing_sandbox.act,
+        settings,
+        options.action,
+        options.subscription,
+        late_seconds=options.late,
+        is_twice=options.twice,
     )
 
 
@@ -305,14 +299,12 @@ def _audit(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
     return _operate(
-        lambda: operations.verify_audit_logs(
-            settings,
-            options.organization,
-            file=options.file,
-            proof=options.proof,
-            keys=options.keys,
-            report=_print_line,
-        )
+        operations.verify_audit_logs,
+        settings,
+        options.organization,
+        file=options.file,
+        proof=options.proof,
+        keys=options.keys,
     )
 
 
@@ -321,15 +313,7 @@ def _demo(settings: Settings, options: argparse.Namespace) -> int:
 
     from entrypoints.demo import command
 
-    return _operate(
-        lambda: command.run(
-            settings,
-            folder=Path(options.folder),
-            port=options.port,
-            shop_port=options.shop_port,
-            report=_print_line,
-        )
-    )
+    return _operate(command.run, settings, folder=Path(options.folder), port=options.port, shop_port=options.shop_port)
 
 
 def _test_instance(settings: Settings, options: argparse.Namespace) -> int:
@@ -337,9 +321,8 @@ def _test_instance(settings: Settings, options: argparse.Namespace) -> int:
 
     from entrypoints.testing import instance
 
-    return _operate(
-        lambda: instance.run(settings, prepared=None if options.prepared is None else Path(options.prepared))
-    )
+    prepared = None if options.prepared is None else Path(options.prepared)
+    return _with_log_apart(lambda: instance.run(settings, prepared=prepared))
 
 
 def _routes(settings: Settings, options: argparse.Namespace) -> None:
@@ -370,7 +353,7 @@ def _config(settings: Settings, _options: argparse.Namespace) -> None:
 def _login(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import remote
 
-    return _operate(lambda: remote.login(options.address or settings.base_url, report=_print_line))
+    return _operate(remote.login, options.address or settings.base_url)
 
 
 def _api(_settings: Settings, options: argparse.Namespace) -> int:
@@ -378,9 +361,7 @@ def _api(_settings: Settings, options: argparse.Namespace) -> int:
 
     body = sys.stdin.read() if options.data == "-" else options.data
     method = (options.method or ("GET" if body is None else "POST")).upper()
-    return _operate(
-        lambda: remote.call(options.path, address=options.address, method=method, body=body, report=_print_line)
-    )
+    return _operate(remote.call, options.path, address=options.address, method=method, body=body)
 
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:
@@ -402,8 +383,13 @@ def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     )
 
 
-def _operate(run: Callable[[], int | None]) -> int:
-    """Run an operator's command; errors in the log go to standard error, apart from the result."""
+def _operate(run: Callable[..., int | None], *arguments: Any, **options: Any) -> int:
+    """Run an operator's command, which reports line by line."""
+    return _with_log_apart(lambda: run(*arguments, **options, report=_print_line))
+
+
+def _with_log_apart(run: Callable[[], int | None]) -> int:
+    """Run a command whose errors in the log go to standard error, apart from the result."""
     from entrypoints import exits, logs
 
     logs.configure(log_format="console", log_level="error", output=sys.stderr)
