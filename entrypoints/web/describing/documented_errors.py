@@ -22,27 +22,19 @@ from entrypoints.web.serving.answering.answers import Error
 from entrypoints.web.serving.routes import Route
 
 _TOKEN_REFUSALS: Final = (ErrorCode.UNAUTHORIZED, ErrorCode.TOKEN_EXPIRED, ErrorCode.JWT_ERROR)
+_KEY_REFUSALS: Final = (
+    ErrorCode.UNAUTHORIZED,
+    ErrorCode.FORBIDDEN,
+    ErrorCode.ORGANIZATION_NOT_ACTIVE,
+    ErrorCode.RATE_LIMIT_EXCEEDED,
+)
 CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
     CredentialKind.NONE: (),
     CredentialKind.ACCESS_TOKEN: _TOKEN_REFUSALS,
     CredentialKind.PRE_AUTH_TOKEN: _TOKEN_REFUSALS,
-    CredentialKind.API_KEY: (
-        ErrorCode.UNAUTHORIZED,
-        ErrorCode.FORBIDDEN,
-        ErrorCode.ORGANIZATION_NOT_ACTIVE,
-        ErrorCode.RATE_LIMIT_EXCEEDED,
-    ),
-    CredentialKind.ORGANIZATION_KEY: (
-        ErrorCode.UNAUTHORIZED,
-        ErrorCode.FORBIDDEN,
-        ErrorCode.ORGANIZATION_NOT_ACTIVE,
-        ErrorCode.RATE_LIMIT_EXCEEDED,
-    ),
-    CredentialKind.BROWSER_SESSION: (
-        ErrorCode.UNAUTHORIZED,
-        ErrorCode.FORBIDDEN,
-        ErrorCode.RATE_LIMIT_EXCEEDED,
-    ),
+    CredentialKind.API_KEY: _KEY_REFUSALS,
+    CredentialKind.ORGANIZATION_KEY: _KEY_REFUSALS,
+    CredentialKind.BROWSER_SESSION: (ErrorCode.UNAUTHORIZED, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMIT_EXCEEDED),
     CredentialKind.SCIM_TOKEN: (
         ErrorCode.UNAUTHORIZED,
         ErrorCode.ORGANIZATION_NOT_ACTIVE,

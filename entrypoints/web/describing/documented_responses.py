@@ -19,40 +19,23 @@ from entrypoints.web.serving.routes import Route
 _SCIM_TYPES: Final = {400: "invalidValue", 409: "uniqueness"}
 _RESPONSES: Final = "#/components/responses/"
 _HEADERS: Final = "#/components/headers/"
+
+
+def _header(text: str, *, required: bool = True, **schema: Any) -> dict[str, Any]:
+    return {"description": text, "required": required, "schema": {"type": "string"} | schema}
+
+
 HEADERS: Final[dict[str, Any]] = {
-    "X-Request-Id": {
-        "description": "The id of this request. Its lines in the service's log have the same id.",
-        "required": True,
-        "schema": {"type": "string"},
-    },
-    "Retry-After": {
-        "description": "The number of seconds to wait before trying again.",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    },
-    "Location": {
-        "description": "Where to continue.",
-        "required": True,
-        "schema": {"type": "string", "format": "uri-reference"},
-    },
-    "Link": {
-        "description": 'The page that explains the error code, with `rel="help"` (RFC 8288).',
-        "required": True,
-        "schema": {"type": "string"},
-    },
-    "WWW-Authenticate": {
-        "description": "What kind of token is missing, or why the one sent is refused (RFC 6750).",
-        "required": True,
-        "schema": {"type": "string"},
-    },
-    "ClientChallenge": {
-        "description": (
-            "How a client authenticates, where it has tried to by the Authorization header (RFC 6749, 5.2); or why a"
-            " token is refused (RFC 6750)."
-        ),
-        "required": False,
-        "schema": {"type": "string"},
-    },
+    "X-Request-Id": _header("The id of this request. Its lines in the service's log have the same id."),
+    "Retry-After": _header("The number of seconds to wait before trying again.", type="integer", minimum=1),
+    "Location": _header("Where to continue.", format="uri-reference"),
+    "Link": _header('The page that explains the error code, with `rel="help"` (RFC 8288).'),
+    "WWW-Authenticate": _header("What kind of token is missing, or why the one sent is refused (RFC 6750)."),
+    "ClientChallenge": _header(
+        "How a client authenticates, where it has tried to by the Authorization header (RFC 6749, 5.2); or why a token"
+        " is refused (RFC 6750).",
+        required=False,
+    ),
 }
 
 

@@ -15,26 +15,22 @@ from entrypoints.web.serving.admission import browsers
 from entrypoints.web.serving.calls import Call
 
 
+def _bearer(text: str, **more: str) -> dict[str, str]:
+    return {"type": "http", "scheme": "bearer", **more, "description": text}
+
+
+def _header(name: str, text: str) -> dict[str, str]:
+    return {"type": "apiKey", "in": "header", "name": name, "description": text}
+
+
 class CredentialKind(Enum):
     """A kind of credential: its label in the reference, and its OpenAPI security scheme."""
 
     NONE = ("public", None)
-    ACCESS_TOKEN = (
-        "user",
-        {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "An access token."},
-    )
-    PRE_AUTH_TOKEN = (
-        "pre-auth token",
-        {"type": "http", "scheme": "bearer", "description": "The short-lived token between password and MFA code."},
-    )
-    API_KEY = (
-        "api-key",
-        {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A service's API key."},
-    )
-    ORGANIZATION_KEY = (
-        "organization key",
-        {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A key of an organization, gk_…"},
-    )
+    ACCESS_TOKEN = ("user", _bearer("An access token.", bearerFormat="JWT"))
+    PRE_AUTH_TOKEN = ("pre-auth token", _bearer("The short-lived token between password and MFA code."))
+    API_KEY = ("api-key", _header("X-Api-Key", "A service's API key."))
+    ORGANIZATION_KEY = ("organization key", _header("X-Api-Key", "A key of an organization, gk_…"))
     BROWSER_SESSION = (
         "browser",
         {
@@ -44,23 +40,14 @@ class CredentialKind(Enum):
             "description": "The session of a browser that is signed in to Gatehouse; for pages alone.",
         },
     )
-    SCIM_TOKEN = (
-        "scim-token",
-        {"type": "http", "scheme": "bearer", "description": "An organization's provisioning token, scim_live_…"},
-    )
+    SCIM_TOKEN = ("scim-token", _bearer("An organization's provisioning token, scim_live_…"))
     PROVIDER_TOKEN = (
         "provider's token",
-        {
-            "type": "http",
-            "scheme": "bearer",
-            "bearerFormat": "JWT",
-            "description": "A token that the identity provider of a connection has signed for this one request.",
-        },
+        _bearer(
+            "A token that the identity provider of a connection has signed for this one request.", bearerFormat="JWT"
+        ),
     )
-    SIGNATURE = (
-        "signature",
-        {"type": "apiKey", "in": "header", "name": "billing-signature", "description": "The sender's signature."},
-    )
+    SIGNATURE = ("signature", _header("billing-signature", "The sender's signature."))
 
     def __init__(self, label: str, security_scheme: dict[str, str] | None) -> None:
         self.label = label
