@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from core.platform import commands
 from entrypoints.installation import ConnectedInstallation
-from entrypoints.operator import user_record_text
+from entrypoints.operator.user_record_text import record_lines
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
 from entrypoints.operator.terminal import printable
@@ -22,7 +22,7 @@ def show(settings: Settings, email: str, *, report: Report) -> None:
         # Limits are counted under a keyed hash of the address.
         await connected.load_secrets()
         record = await database_for(connected, "users show").transact(commands.open_record, email)
-        for line in user_record_text.lines(record, connected.installation.clock()):
+        for line in record_lines(record, connected.installation.clock()):
             report(line)
 
     with_installation(settings, run)

@@ -24,7 +24,7 @@ _LISTED_MAX: Final = 10
 _UNDELIVERED: Final = frozenset({MailState.QUEUED, MailState.ROUTED, MailState.FAILED})
 
 
-def lines(record: UserRecord, now: datetime) -> Iterator[str]:
+def record_lines(record: UserRecord, now: datetime) -> Iterator[str]:
     """Yield the lines of a record; the last ones say what to do next."""
     user = record.user
     yield printable(user.email)
