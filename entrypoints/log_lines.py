@@ -4,21 +4,24 @@ A slow reader, such as the log driver of a container whose disk is full, must no
 written at once are kept, in order and up to a limit; a thread waits for the reader, so that callers need not. When the
 limit is reached, lines about requests are dropped first, then the levels debug and info, and warnings and errors last.
 Among lines of equal importance the first ones stay: they show how the trouble began.
+
+How many were dropped is counted in memory that forked processes share, where each has a place of its own: a line is
+dropped in the middle of whatever logs it, and by the parent of the workers too, which has no metrics.
 """
 
 from __future__ import annotations
 
+import mmap
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from itertools import count
 from typing import Final
 
-from entrypoints.dropped_lines import DroppedLines, Level
 from entrypoints.log_outlets import Outlet
 
 # Some seconds of a busy process. Each line takes some hundred bytes besides its own.
@@ -31,9 +34,21 @@ WAIT_SECONDS_MAX: Final = 1.0
 # What waited is written in parts, between which others may log.
 LINES_AT_ONCE_MAX: Final = 64
 PAUSE_SECONDS: Final = 0.01
+COUNT_BYTES: Final = 8
+# The parent, or a process alone, has the first.
+PLACES_MAX: Final = 256
 
 # Takes how many lines were dropped, by level, and since when; returns the line that says so.
 Told = Callable[[Mapping[str, int], datetime], bytes]
+
+
+class Level(StrEnum):
+    """How much a line of the log matters."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 class Rank(IntEnum):
@@ -230,3 +245,24 @@ def print_within(outlet: Outlet, data: bytes, seconds_max: float = LAST_SECONDS_
         if left_seconds <= 0 or not outlet.wait(left_seconds):
             return
         time.sleep(PAUSE_SECONDS)
+
+
+class DroppedLines:
+    """The counts; each process writes in its own place alone."""
+
+    def __init__(self) -> None:
+        self._counts = {level: memoryview(mmap.mmap(-1, PLACES_MAX * COUNT_BYTES)).cast("Q") for level in Level}
+        self._place = 0
+
+    def take_place_of(self, worker: int) -> None:
+        """Count for this worker from now on; a replacement continues the counts of the worker before."""
+        # With more workers than places, workers that share one may miss a count.
+        self._place = 1 + worker % (PLACES_MAX - 1)
+
+    def add(self, level: Level, lines: int = 1) -> None:
+        """Count dropped lines."""
+        self._counts[level][self._place] += lines
+
+    def by_level(self) -> Mapping[str, int]:
+        """Return the counts of all processes so far."""
+        return {level.value: sum(counts) for level, counts in self._counts.items()}

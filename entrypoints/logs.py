@@ -16,8 +16,7 @@ from typing import Any, Final, TextIO
 import msgspec
 import structlog
 
-from entrypoints.dropped_lines import DroppedLines, Level
-from entrypoints.log_lines import LogLines, Rank, print_within
+from entrypoints.log_lines import DroppedLines, Level, LogLines, Rank, print_within
 from entrypoints.log_outlets import outlet_of
 
 # The name of the logger of lines that say what became of a request.

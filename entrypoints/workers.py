@@ -25,8 +25,7 @@ from core.lazy_dataclasses import dataclass
 from entrypoints import logs
 from entrypoints.heartbeats import HangLimits, Heartbeat, Pulse
 from entrypoints.signals import reload_signals, server_stop_signals
-from entrypoints.worker_counts import ReplacementReason
-from entrypoints.workers_memory import WorkersMemory
+from entrypoints.workers_memory import ReplacementReason, WorkersMemory
 
 # Receives the worker's number, what to call when it is ready (None when the parent does not wait for it), and
 # where to send its heartbeat.

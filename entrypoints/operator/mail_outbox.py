@@ -14,7 +14,7 @@ from entrypoints.installation import ConnectedInstallation
 from entrypoints.operator.acting import database_for
 from entrypoints.operator.operations import with_installation
 from entrypoints.operator.terminal import printable
-from entrypoints.operator.user_record_text import mail_line
+from entrypoints.operator.user_help import mail_line
 from entrypoints.progress import Progress
 from entrypoints.settings import Settings
 

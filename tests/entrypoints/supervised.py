@@ -20,9 +20,8 @@ import trio
 
 from entrypoints import logs
 from entrypoints.heartbeats import HangLimits, beat
-from entrypoints.worker_counts import ReplacedWorkers
 from entrypoints.workers import Generation, supervise_workers
-from entrypoints.workers_memory import WorkersMemory
+from entrypoints.workers_memory import ReplacedWorkers, WorkersMemory
 
 WORKERS = 2
 SILENCE_SECONDS = 5.0

@@ -18,8 +18,7 @@ from typing import Final
 
 import pytest
 
-from entrypoints.dropped_lines import DroppedLines, Level
-from entrypoints.log_lines import LINES_AT_ONCE_MAX, KeptLines, LogLines, Rank
+from entrypoints.log_lines import LINES_AT_ONCE_MAX, DroppedLines, KeptLines, Level, LogLines, Rank
 from entrypoints.log_outlets import FileOutlet, Outlet, PipeOutlet, SocketOutlet, SplicingOutlet, outlet_of
 from tests.waiting import wait_until
 

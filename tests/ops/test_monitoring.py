@@ -19,7 +19,7 @@ from entrypoints import capabilities, equipment
 from entrypoints.logs import dropped_lines
 from entrypoints.shared.platform import late_work
 from entrypoints.web.serving.application import Application
-from entrypoints.worker_counts import ReplacementReason
+from entrypoints.workers_memory import ReplacementReason
 from ports.actors import MESSAGE_SECONDS_MAX
 from ports.metrics_of_work import MailboxLoad, ProcessUsage, StatementLimit
 from tests.documents import MANUAL, ROOT, anchors
