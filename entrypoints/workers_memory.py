@@ -14,7 +14,6 @@ from adapters.known_time import SharedTime
 from adapters.prometheus_shared import SharedMetrics
 from entrypoints.connection_counts import ConnectionCounts
 
-
 COUNT_BYTES: Final = 8
 
 
