@@ -19,7 +19,6 @@ from core.customers.customers import (
     ServiceCustomer,
     VendorPath,
 )
-from core.customers.my_applications import OwnCustomer
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, RateLimitExceeded
 from core.organizations.access import Operation
@@ -126,7 +125,7 @@ class CustomerOrganization(msgspec.Struct, kw_only=True):
     name: str | None
 
 
-class CustomerRecord(msgspec.Struct, kw_only=True):
+class CustomerRecord(Record):
     """A customer of a service, or an offer to become one."""
 
     id: UUID
@@ -146,20 +145,15 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
     metadata: dict[str, Any]
 
     @classmethod
-    def of(cls, customer: ServiceCustomer) -> Self:
+    def of(cls, entity: ServiceCustomer, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return a customer as its vendor sees it."""
-        return cls(
-            id=customer.id,
-            organization=CustomerOrganization(slug=customer.slug, name=customer.name),
-            state=customer.state,
-            external_id=customer.external_id,
-            paused=customer.is_paused_by_vendor,
-            shares_directory=customer.shares_directory,
-            unclaimed=customer.is_unclaimed,
-            vendor_setup=[SetupPart(part) for part in customer.vendor_setup],
-            last_sign_in_at=customer.last_sign_in_at,
-            created_at=customer.created_at,
-            metadata=customer.metadata,
+        return super().of(
+            entity,
+            organization=CustomerOrganization(slug=entity.slug, name=entity.name),
+            paused=entity.is_paused_by_vendor,
+            unclaimed=entity.is_unclaimed,
+            vendor_setup=[SetupPart(part) for part in entity.vendor_setup],
+            **more,
         )
 
 

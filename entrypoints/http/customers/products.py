@@ -130,7 +130,7 @@ class ProductVendor(msgspec.Struct, kw_only=True):
     name: str
 
 
-class ProductRecord(msgspec.Struct, kw_only=True):
+class ProductRecord(Record):
     """A service of another organization that the organization uses, or that is offered to it."""
 
     client_id: UUID
@@ -148,22 +148,16 @@ class ProductRecord(msgspec.Struct, kw_only=True):
     created_at: datetime
 
     @classmethod
-    def of(cls, product: Product) -> Self:
+    def of(cls, entity: Product, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return a product as its customer sees it."""
-        return cls(
-            client_id=product.client_id,
-            customer_id=product.customer_id,
-            service=ProductService(slug=product.service_slug, name=product.service_name),
-            vendor=ProductVendor(slug=product.vendor_slug, name=product.vendor_name),
-            state=product.state,
-            access=product.access,
-            assignments=[ProductAssignment(subject=one.subject, roles=one.roles) for one in product.assignments],
-            shares_directory=product.shares_directory,
-            groups=product.groups,
-            hidden=product.hidden,
-            vendor_setup=[SetupPart(part) for part in product.vendor_setup],
-            paused=product.is_paused_by_customer,
-            created_at=product.created_at,
+        return super().of(
+            entity,
+            service=ProductService(slug=entity.service_slug, name=entity.service_name),
+            vendor=ProductVendor(slug=entity.vendor_slug, name=entity.vendor_name),
+            assignments=[ProductAssignment(subject=one.subject, roles=one.roles) for one in entity.assignments],
+            vendor_setup=[SetupPart(part) for part in entity.vendor_setup],
+            paused=entity.is_paused_by_customer,
+            **more,
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -13,6 +13,7 @@ from core.organizations import group_rules
 from core.organizations.access import Operation
 from core.organizations.group_roles import GroupRule, WantedRule
 from entrypoints.web.serving.admission.credentials import in_organization
+from entrypoints.web.serving.answering.bodies import Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
@@ -44,7 +45,7 @@ class GroupRulesInput(msgspec.Struct, kw_only=True):
     rules: list[GroupRuleInput]
 
 
-class GroupRuleItem(msgspec.Struct, kw_only=True):
+class GroupRuleItem(Record):
     """A rule of the organization."""
 
     source: Source
@@ -54,19 +55,6 @@ class GroupRuleItem(msgspec.Struct, kw_only=True):
     made_by: UUID | None
     gives_role: bool
     created_at: datetime
-
-    @classmethod
-    def of(cls, rule: GroupRule) -> Self:
-        """Return a rule as it is answered."""
-        return cls(
-            source=rule.source,
-            group=rule.group,
-            group_name=rule.group_name,
-            role=rule.role,
-            made_by=rule.made_by,
-            gives_role=rule.gives_role,
-            created_at=rule.created_at,
-        )
 
 
 class GroupRuleList(msgspec.Struct, kw_only=True):

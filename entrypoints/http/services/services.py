@@ -40,17 +40,12 @@ ListLimit = Annotated[int, msgspec.Meta(ge=1, description="The most services to 
 ListOffset = Annotated[int, msgspec.Meta(ge=0, description="How many services to skip.")]
 
 
-class ServiceClaim(msgspec.Struct, kw_only=True, rename={"source": "from"}):
+class ServiceClaim(Record, rename={"source": "from"}):
     """A claim of the product, and its source; access tokens have it where `in_access_token` says so."""
 
     claim: str
     source: str
     in_access_token: bool = False
-
-    @classmethod
-    def of(cls, claim: OwnClaim) -> Self:
-        """Return a claim as the interface shows it."""
-        return cls(claim=claim.claim, source=claim.source, in_access_token=claim.in_access_token)
 
     @property
     def own(self) -> OwnClaim:

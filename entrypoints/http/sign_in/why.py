@@ -40,7 +40,7 @@ class SignInToExplain(Query, kw_only=True):
     connection_id: UUID | None = None
 
 
-class ExplainedRule(msgspec.Struct, kw_only=True):
+class ExplainedRule(Record):
     """What one rule answers."""
 
     rule: Rule
@@ -50,19 +50,6 @@ class ExplainedRule(msgspec.Struct, kw_only=True):
     until: datetime | None
     networks: list[str]
     required: NamedConnection | None
-
-    @classmethod
-    def of(cls, check: RuleCheck) -> "ExplainedRule":
-        """Return what a rule answers, with its reason in words."""
-        return cls(
-            rule=check.rule,
-            verdict=check.verdict,
-            reason=check.reason,
-            reason_text=check.reason_text,
-            until=check.until,
-            networks=list(check.networks),
-            required=check.required,
-        )
 
 
 class ExplainedWay(msgspec.Struct, kw_only=True):
@@ -119,7 +106,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
     @classmethod
     def of(cls, explanation: SignInExplanation) -> "ExplainedSignIn":
         """Return an explanation as the interface shows it."""
-        step = explanation.next_step
+        step, customer = explanation.next_step, explanation.customer
         return cls(
             next_step=StepOfSignIn.of(step) if step is not None else None,
             account=explanation.account,
@@ -127,7 +114,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
             attempts=list(explanation.attempts),
             problems=[ProblemsOfConnection.of(one) for one in explanation.problems],
             role=explanation.role,
-            customer=CustomerOfSignIn.of(explanation.customer) if explanation.customer is not None else None,
+            customer=CustomerOfSignIn.of(customer, customer_id=customer.id) if customer is not None else None,
             setup=SetupOfSignIn.of(explanation.setup) if explanation.setup is not None else None,
         )
 
