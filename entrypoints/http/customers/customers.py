@@ -19,6 +19,7 @@ from core.customers.customers import (
     ServiceCustomer,
     VendorPath,
 )
+from core.customers.my_applications import OwnCustomer
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, RateLimitExceeded
 from core.organizations.access import Operation

@@ -23,7 +23,7 @@ from core.organizations.access import Operation
 from core.services.assignments import ASSIGNMENTS_MAX, Assignment
 from entrypoints.web.input.decoding import Sliced
 from entrypoints.web.serving.admission.credentials import in_organization
-from entrypoints.web.serving.answering.bodies import Change
+from entrypoints.web.serving.answering.bodies import Change, Record
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 

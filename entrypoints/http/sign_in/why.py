@@ -11,7 +11,7 @@ from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.organizations.group_roles import ExplainedRole
 from core.platform.explained_customers import ExplainedCustomer, ExplainedSetup
-from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay, WalkedConnection
+from core.platform.sign_in_checks import RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ConnectionProblems, ExplainedAccount, NextStep, SignInExplanation
 from core.sign_in.own_account import NamedConnection
