@@ -30,9 +30,6 @@ _PORT_MAX: Final = 65535
 _SERVERS: Final = re.compile(r"([A-Za-z0-9._%-]*|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(,[A-Za-z0-9._-]+(:[0-9]{1,5})?)*")
 _SHOWN_OPTIONS: Final = ("host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs", "from")
 MASK: Final = "***"
-# Printable and without spaces, so that it is one value of one line (RFC 9116 2.3).
-_CONTACT: Final = re.compile(r"mailto:[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+|https://[a-z0-9][\x21-\x7e]*")
-_TOKEN: Final = re.compile(r"[\x21-\x7e]{8,500}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +83,20 @@ def show_address(secret: Secret) -> str:
     )
 
 
-def token(text: str) -> Secret:
-    if not _TOKEN.fullmatch(text):
-        raise ValueError
-    return Secret(text)
+def matching(pattern: str, made: Callable[[str], Any] = str) -> Callable[[str], Any]:
+    """Return what reads a text that fits a pattern."""
+
+    def read(text: str) -> Any:
+        if not re.fullmatch(pattern, text):
+            raise ValueError
+        return made(text)
+
+    return read
 
 
-def security_contact(text: str) -> str:
-    """Return where security problems are reported: a mailto: or an https: address."""
-    if not _CONTACT.fullmatch(text):
-        raise ValueError
-    return text
-
-
+token: Final = matching(r"[\x21-\x7e]{8,500}", Secret)
+# A mailto: or an https: address, printable and without spaces, so that it is one value of one line (RFC 9116 2.3).
+security_contact: Final = matching(r"mailto:[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+|https://[a-z0-9][\x21-\x7e]*")
 WEB_ADDRESS: Final = Kind(web_address, "an address such as https://id.example.com, without query or fragment")
 
 
@@ -191,9 +189,7 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 
 def domain(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", text.lower()):
-        raise ValueError
-    return text.lower()
+    return matching(r"[a-z0-9-]+(\.[a-z0-9-]+)*")(text.lower())
 
 
 def list_of(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:

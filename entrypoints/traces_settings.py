@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from entrypoints.retention_settings import RetentionSettings
-from entrypoints.setting_kinds import Kind, setting, web_address, whole_number
+from entrypoints.setting_kinds import Kind, matching, setting, web_address, whole_number
 
-_HEADER_VALUE: Final = re.compile(r"[\x21-\x7e]+(?: [\x21-\x7e]+)*")
 PERCENT_DEFAULT: Final = 10
-
-
-def _header_value(text: str) -> Secret:
-    if not _HEADER_VALUE.fullmatch(text):
-        raise ValueError
-    return Secret(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +23,7 @@ class TracesSettings(RetentionSettings):
     )
     traces_authorization: Secret | None = setting(
         "The value of the Authorization header for the collector.",
-        Kind(_header_value, "a value such as Bearer 0123abcd, in ASCII"),
+        Kind(matching(r"[\x21-\x7e]+(?: [\x21-\x7e]+)*", Secret), "a value such as Bearer 0123abcd, in ASCII"),
         None,
     )
     traces_percent: int = setting(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -13,18 +12,9 @@ from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import EXTERNAL, SCOPES, ExternalProvider
 from entrypoints import added_providers
 from entrypoints.added_providers import AddedProviders
-from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, setting, token
+from entrypoints.setting_kinds import PREFIX, SWITCH, WEB_ADDRESS, Kind, matching, setting, token
 
-_ID: Final = re.compile(r"[\x21-\x7e]{1,255}")
-
-
-def _client_id(text: str) -> str:
-    if not _ID.fullmatch(text):
-        raise ValueError
-    return text
-
-
-_CLIENT_ID: Final = Kind(_client_id, "the id that the provider has given, of 1 to 255 characters")
+_CLIENT_ID: Final = Kind(matching(r"[\x21-\x7e]{1,255}"), "the id that the provider has given, of 1 to 255 characters")
 _NAMES: Final = ("client_id", "client_secret", "authorize_url", "token_url", "userinfo_url")
 _CLIENT_SECRET: Final = Kind(token, "the secret that the provider has given, of 8 to 500 characters")
 

@@ -26,8 +26,8 @@ class Written:
 
     module: str
     place: str
-    occasion: Occasion
     otherwise: str
+    occasion: Occasion = Occasion.COMMAND
 
 
 # Of the data folder of `gatehouse serve`.
@@ -72,37 +72,31 @@ ELSEWHERE: Final = (
     Written(
         module="adapters/postgres/backup/files.py",
         place="the file that `gatehouse backup` is given",
-        occasion=Occasion.COMMAND,
         otherwise="The command fails; no backup of that name is left.",
     ),
     Written(
         module="adapters/postgres/backup/restoring.py",
         place="a temporary file, for what pg_restore says",
-        occasion=Occasion.COMMAND,
         otherwise="`gatehouse restore` fails.",
     ),
     Written(
         module="entrypoints/demo/command.py",
         place="the folder of `gatehouse demo`",
-        occasion=Occasion.COMMAND,
         otherwise="`gatehouse demo` fails.",
     ),
     Written(
         module="entrypoints/operator/backups.py",
         place="a temporary folder, with the database of `gatehouse restore --drill`",
-        occasion=Occasion.COMMAND,
         otherwise="The drill fails; name a folder with enough space by `TMPDIR`.",
     ),
     Written(
         module="entrypoints/operator/remote.py",
         place="the file with the token of `gatehouse login`",
-        occasion=Occasion.COMMAND,
         otherwise="`gatehouse login` fails.",
     ),
     Written(
         module="entrypoints/testing/instance.py",
         place="the folder of `gatehouse test-instance`",
-        occasion=Occasion.COMMAND,
         otherwise="`gatehouse test-instance` fails.",
     ),
 )

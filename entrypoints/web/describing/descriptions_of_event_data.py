@@ -10,8 +10,6 @@ from entrypoints.web.describing.described import Lines, field
 _ADDRESS: Final = "null if the organization does not know it, or does not know it any more."
 _EMAIL: Final = {"format": "email", "examples": ["ada@example.com"]}
 _COUNT: Final = {"minimum": 0, "examples": [1]}
-_CHANGES: Final = {"examples": [{"name": {"from": "Acme", "to": "Acme Corporation"}}]}
-_NOTED: Final = "The names that were noted, in `set`, and those that were taken away, in `removed`."
 
 FIELDS: Final[Lines] = {
     # The event
@@ -92,10 +90,14 @@ FIELDS: Final[Lines] = {
         f"The addresses of those members, in the same order; each {_ADDRESS}", examples=[["ada@example.com"]]
     ),
     "EventData.kept_total": field("How many members stayed.", **_COUNT),
-    "EventData.metadata": field(_NOTED, examples=[{"set": ["plan"], "removed": []}]),
+    "EventData.metadata": field(
+        "The names that were noted, in `set`, and those that were taken away, in `removed`.",
+        examples=[{"set": ["plan"], "removed": []}],
+    ),
     # The organization
     "EventData.changes": field(
-        "The old value, `from`, and the new one, `to`, of each field that was changed.", **_CHANGES
+        "The old value, `from`, and the new one, `to`, of each field that was changed.",
+        examples=[{"name": {"from": "Acme", "to": "Acme Corporation"}}],
     ),
     "EventData.change": field("What was changed.", examples=["webhook_created"]),
     "SamlConfigurationData.change": field("What was changed.", examples=["saml_configured"]),

@@ -20,11 +20,6 @@ def _of_connections(name: str, text: str, *, of: Sequence[str] = _READ_OR_SENT, 
     return {f"{kind}{what}.{name}": field(text, **keywords) for kind in _CONNECTIONS for what in of}
 
 
-_LANGUAGE: Final = (
-    "The tag (BCP 47) of the language that the person has chosen or registered with; null when it is not known."
-)
-_NAME: Final = "What the person is called; null when no name is known."
-
 FIELDS: Final[Lines] = {
     # The customer of a service for which its user comes
     "customer": field(
@@ -253,11 +248,16 @@ FIELDS: Final[Lines] = {
     # What the support of the platform reads
     "is_platform_support": "Whether the user helps the users of the whole platform.",
     "RecordedAccount.is_platform_support": "Whether the user is appointed to the platform's support.",
-    "RecordedAccount.name PlatformSupport.name ListedPlatformOwner.name": field(_NAME, examples=["Ada Lovelace"]),
+    "RecordedAccount.name PlatformSupport.name ListedPlatformOwner.name": field(
+        "What the person is called; null when no name is known.", examples=["Ada Lovelace"]
+    ),
     "ListedPlatformOwner.is_active": "Whether the account can be used: it is neither deactivated nor closed.",
     "owners": "The platform owners.",
     "appointed_at": "When the person was appointed; null when that was not recorded.",
-    "RecordedAccount.language": field(_LANGUAGE, examples=["de"]),
+    "RecordedAccount.language": field(
+        "The tag (BCP 47) of the language that the person has chosen or registered with; null when it is not known.",
+        examples=["de"],
+    ),
     "disowned": "Whether the organization of the mail domain has taken the address back.",
     "deactivated_at": "Since when the account cannot be used; null while it can.",
     "locked_at": "Since when the account is locked; null while it is open.",
