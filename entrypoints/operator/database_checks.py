@@ -28,12 +28,14 @@ from entrypoints.shared.platform import checks, late_work
 from entrypoints.shared.platform.checks import Finding
 
 if TYPE_CHECKING:
+    from entrypoints.database import ReplicaReport
     from ports.unit_of_work import UnitOfWork
 
 MAIL_SECONDS_MAX: Final = 30.0
 LISTED_MAX: Final = 10
 CREDENTIALS_LISTED_MAX: Final = 20
 SALES_LISTED_MAX: Final = 100
+REPLICAS_PAGE: Final = "ops/docs/database.md, Reading from replicas"
 
 
 def listening(problem: str | None) -> Finding:
@@ -60,6 +62,19 @@ def connections(changed: Sequence[UUID]) -> Iterator[Finding]:
         what = f"with another issuer than before, and the client secret of before: {len(changed)}; they are {listed}"
         advice = "Ask their organizations to enter the client secret again, and to withdraw it at the issuer before."
         yield Finding("connections", False, what, advice)
+
+
+def replicas(reports: Sequence[ReplicaReport]) -> Iterator[Finding]:
+    """Yield a finding for each replica; one that cannot be used breaks nothing, because the primary is read instead."""
+    for report in reports:
+        if report.problem is not None:
+            advice = f"It is not read from. See {REPLICAS_PAGE}."
+            yield Finding("replica", False, f"{report.name}: {report.problem}", advice)
+        elif report.lag_seconds is not None:
+            what = f"{report.name}: behind the primary; what it has replayed last is {report.lag_seconds:.0f} s old"
+            yield Finding("replica", False, what, f"Look at its log and its load. See {REPLICAS_PAGE}.")
+        else:
+            yield Finding("replica", True, f"{report.name}: follows the primary")
 
 
 async def connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:

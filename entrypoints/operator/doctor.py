@@ -1,4 +1,7 @@
-"""`gatehouse doctor`: checks what Gatehouse depends on, with advice for what is not OK."""
+"""`gatehouse doctor`: checks what Gatehouse depends on, with advice for what is not OK.
+
+It prints a line for each check, with its advice below, and at the end what to do next.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,17 @@ import trio
 
 from entrypoints import database, exits
 from entrypoints.deprecations import Deprecation
-from entrypoints.operator import database_checks, dependency_checks, replica_checks, server_checks, setting_checks
-from entrypoints.operator.findings import print_findings
+from entrypoints.operator import database_checks, dependency_checks, server_checks, setting_checks
+from entrypoints.operator.terminal import Color, colored, printable
 from entrypoints.settings import Settings
 from entrypoints.shared.platform import checks
-from entrypoints.shared.platform.checks import Finding
+from entrypoints.shared.platform.checks import Finding, Verdict
 
 FULL_DISK_ADVICE: Final = "See ops/runbooks/database-outage.md, The disk of PostgreSQL is full."
+ADVICE_COLUMN: Final = 28
+_VERDICT_COLUMNS: Final = 8
+_SUBJECT_COLUMNS: Final = 20
+_COLORS: Final = {Verdict.OK: Color.GREEN, Verdict.TRIAL: Color.YELLOW, Verdict.NOT_OK: Color.RED}
 
 
 def examine(
@@ -31,8 +38,22 @@ def examine(
     has_colors: bool = False,
 ) -> int:
     """Print what each check has found, and what to do next; return the exit status of the worst verdict."""
-    found = _findings(settings, unknown_settings, deprecated, mail_to)
-    return print_findings(found, report=report, has_colors=has_colors)
+    found: list[Finding] = []
+    for finding in _findings(settings, unknown_settings, deprecated, mail_to):
+        found.append(finding)
+        verdict = finding.verdict
+        word = colored(verdict.word, _COLORS[verdict]) if has_colors else verdict.word
+        # Padded by itself: the codes of a colour are no columns.
+        padding = " " * (_VERDICT_COLUMNS - len(verdict.word))
+        # Some texts quote what servers of others have answered.
+        report(f"{word}{padding}{finding.subject:<{_SUBJECT_COLUMNS}}{printable(finding.what)}")
+        if finding.advice:
+            report(f"{'':<{ADVICE_COLUMN}}{finding.advice}")
+    verdict = _worst(found)
+    sentence = _summary(verdict, found)
+    report("")
+    report(colored(sentence, _COLORS[verdict]) if has_colors else sentence)
+    return verdict.exit_status
 
 
 def _findings(
@@ -95,10 +116,27 @@ def _of_database(settings: Settings, mail_to: str | None, *, has_requirements: b
                 newest=str(plan.applied[-1]) if plan.applied else "", pending=len(plan.pending), ahead=len(plan.ahead)
             )
             if not plan.pending:
-                yield from replica_checks.findings(database.replica_reports(settings, address))
+                yield from database_checks.replicas(database.replica_reports(settings, address))
                 yield database_checks.addresses(database.accounts_without_canonical_address(address))
                 yield from database_checks.connections(database.connections_with_changed_issuer(address))
             if not plan.pending and has_requirements:
                 yield from trio.run(partial(database_checks.connected_findings, settings, address, mail_to))
     except exits.REFUSALS as refusal:
         yield Finding("database", False, str(refusal), "The checks that need the database were skipped.")
+
+
+def _worst(found: Sequence[Finding]) -> Verdict:
+    verdicts = {finding.verdict for finding in found}
+    return next(
+        verdict for verdict in (Verdict.NOT_OK, Verdict.TRIAL, Verdict.OK) if verdict in {*verdicts, Verdict.OK}
+    )
+
+
+def _summary(verdict: Verdict, found: Sequence[Finding]) -> str:
+    # A subject that has several findings is named once.
+    subjects = ", ".join(dict.fromkeys(finding.subject for finding in found if finding.verdict is verdict))
+    if verdict is Verdict.NOT_OK:
+        return f"Not OK: {subjects}. Do what stands below these lines, and run `gatehouse doctor` again."
+    if verdict is Verdict.TRIAL:
+        return f"It works, but not for production: {subjects}. See to these before people depend on it."
+    return "Everything is OK. There is nothing to do."
