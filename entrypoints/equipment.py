@@ -284,14 +284,9 @@ async def breached_passwords_problem(settings: Settings, *, version: str) -> str
     return None
 
 
-def hashing_is_correct() -> bool:
-    """Return whether hashing gives a known result."""
-    return passwords.passes_known_answer()
-
-
-def hashing_built_for() -> str | None:
-    """Return the instructions that the hashing was built for; None for the build that runs on every processor."""
-    return passwords.built_for()
+# Whether hashing gives a known result; and the instructions that it was built for, None for those of every processor.
+hashing_is_correct: Final = passwords.passes_known_answer
+hashing_built_for: Final = passwords.built_for
 
 
 def hashes_per_second() -> float:
@@ -299,12 +294,8 @@ def hashes_per_second() -> float:
     return passwords.hashes_per_second(threads=1)
 
 
-def stored_password_form(given: object) -> str | None:
-    """Return the stored form of an imported password hash; None when it could not be verified at sign-in.
-
-    Raise `HashTooExpensive` when its comparison would cost too much.
-    """
-    return password_schemes.stored_form(given)
+# Returns the stored form of an imported password hash, None when no sign-in could verify it; raises `HashTooExpensive`.
+stored_password_form: Final = password_schemes.stored_form
 
 
 def is_comparable(encoded: str) -> bool:
