@@ -372,14 +372,12 @@ def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     unknown = settings_module.unknown(environment)
     has_colors = takes_colors(sys.stdout, os.environ)
     return _operate(
-        lambda: doctor.examine(
-            settings,
-            unknown_settings=unknown,
-            deprecated=deprecations.in_use(environment),
-            mail_to=options.mail_to,
-            report=_print_line,
-            has_colors=has_colors,
-        )
+        doctor.examine,
+        settings,
+        unknown_settings=unknown,
+        deprecated=deprecations.in_use(environment),
+        mail_to=options.mail_to,
+        has_colors=has_colors,
     )
 
 
