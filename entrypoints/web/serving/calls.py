@@ -67,7 +67,7 @@ class Call:
     address: str | None
     is_https: bool
     # The claims of the valid token; set when the route requires one.
-    claims: Mapping[str, Any] = field(default_factory=dict)
+    claims: Mapping[str, Any] = field(default_factory=dict[str, Any])
     # The session of an access token, and the service it was issued for, if any.
     session_id: UUID | None = None
     client_id: UUID | None = None
