@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from actors.audit_counter import AuditCounter
 from actors.audit_sealer import AuditSealer
 from actors.audit_tail_watcher import AuditTailWatcher
 from actors.audit_tails import MemoryAuditTails
@@ -13,6 +12,7 @@ from actors.billing_reconciler import BillingReconciler
 from actors.bulk_worker import BulkWorker
 from actors.certificate_watcher import CertificateWatcher
 from actors.clock_watcher import ClockWatcher
+from actors.counters import AuditCounter, SalesCounter, ServiceUserCounter, SignInCounter
 from actors.customer_sweeper import CustomerSweeper
 from actors.dispatching import Connections
 from actors.domain_checker import DomainChecker
@@ -35,11 +35,8 @@ from actors.poller import Poller
 from actors.precedence import RequestsFirst
 from actors.replica_watcher import ReplicaWatcher
 from actors.routed_mail_courier import RoutedMailCourier
-from actors.sales_counter import SalesCounter
 from actors.sandbox_sender import SandboxSender
-from actors.service_user_counter import ServiceUserCounter
 from actors.siem_streamer import SiemStreamer
-from actors.sign_in_counter import SignInCounter
 from actors.supervision import Supervisor
 from actors.timekeeper import Timekeeper
 from actors.webhook_dispatcher import WebhookDispatcher

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.audit_counter import BATCH_ENTRIES_MAX, PAUSE_SECONDS, AuditCounter
+from actors.counters import BATCH_ENTRIES_MAX, PAUSE_SECONDS, AuditCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.audit_log import count_next
 from ports.database import Database

@@ -8,9 +8,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.service_user_counter import (
-    BATCH_CHANGES_MAX,
-    PAUSE_SECONDS,
+from actors.counters import (
+    BATCH_USERS_MAX,
+    USERS_PAUSE_SECONDS,
     ServiceUserCounter,
 )
 from adapters.prometheus import PrometheusMetrics
@@ -51,7 +51,7 @@ def counter(database: FakeDatabase, metrics: PrometheusMetrics | None = None) ->
 async def test_all_changes_are_counted_in_batches_and_then_milestones_added(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    database, began_at = FakeDatabase(2 * BATCH_CHANGES_MAX + 7), trio.current_time()
+    database, began_at = FakeDatabase(2 * BATCH_USERS_MAX + 7), trio.current_time()
     metrics = PrometheusMetrics(version="1.2.3")
     start(nursery, counter(database, metrics))
 
@@ -59,7 +59,7 @@ async def test_all_changes_are_counted_in_batches_and_then_milestones_added(
 
     assert [what for what, _ in database.done] == ["changes"] * 3 + ["milestones"]
     assert [moment - began_at for _, moment in database.done] == pytest.approx(
-        [0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 2 * PAUSE_SECONDS]
+        [0, USERS_PAUSE_SECONDS, 2 * USERS_PAUSE_SECONDS, 2 * USERS_PAUSE_SECONDS]
     )
     assert database.changes == 0
     assert f'{{job_type="{ServiceUserCounter.job_type}"}} 1.0' in metrics.exposition().decode()

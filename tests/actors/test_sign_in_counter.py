@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.batch_sizes import TRANSACTION_SECONDS_AIM
-from actors.sign_in_counter import BATCH_SIGN_INS_MAX, FORGETTING_SECONDS, PAUSE_SECONDS, SignInCounter
+from actors.counters import BATCH_SIGN_INS_MAX, FORGETTING_SECONDS, PAUSE_SECONDS, SignInCounter
 from adapters.prometheus import PrometheusMetrics
 from core.audit.sign_in_counts import count_next, forget_days
 from ports.database import Database
