@@ -24,17 +24,15 @@ from actors.key_refresher import KeyRefresher
 from actors.live_processes import MemoryLiveProcesses
 from actors.log_month_keeper import LogMonthKeeper
 from actors.logout_dispatcher import LogoutDispatcher
-from actors.mail_courier import MailCourier
+from actors.mail_couriers import MailCourier, OldMails, RoutedMailCourier
 from actors.mailboxes import Mailbox
 from actors.metadata_reader import MetadataReader
 from actors.metrics_refresher import MetricsRefresher
-from actors.old_mails import OldMails
 from actors.overlooked_work import OverlookedWorkFinder
 from actors.periods import PeriodicConnections
 from actors.poller import Poller
 from actors.precedence import RequestsFirst
 from actors.replica_watcher import ReplicaWatcher
-from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.siem_streamer import SiemStreamer
 from actors.supervision import Supervisor

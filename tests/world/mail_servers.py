@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from actors.routed_mail_courier import MAILS_OF_LEASE_MAX, SERVERS_AT_ONCE_MAX, RoutedMailCourier
+from actors.mail_couriers import MAILS_OF_LEASE_MAX, SERVERS_AT_ONCE_MAX, RoutedMailCourier
 from core.mail import mail, routed_mail
 from core.mail.mail import MailTemplate
 from tests.application import Answer

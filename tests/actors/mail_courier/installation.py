@@ -13,7 +13,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.mail_courier import (
+from actors.mail_couriers import (
     MailCourier,
 )
 from actors.supervision import Supervisor

@@ -10,7 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.dispatching import RECORD_SECONDS_MAX
-from actors.mail_courier import SEND_SECONDS_MAX
+from actors.mail_couriers import SEND_SECONDS_MAX
 from core.mail.mail import ATTEMPTS_MAX, LEASE
 from tests.actors.mail_courier.installation import Crash, Installation
 

@@ -8,7 +8,7 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from actors.mail_courier import (
+from actors.mail_couriers import (
     MAILS_AT_ONCE_MAX,
     REST_SECONDS,
     SEND_SECONDS_MAX,

@@ -10,8 +10,8 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors import old_mails
-from actors.old_mails import OldMails
+from actors import mail_couriers
+from actors.mail_couriers import OldMails
 from core.mail.mail import RETENTION
 from tests.actors.mail_courier.installation import Installation
 from tests.mailboxes import let_work
@@ -37,7 +37,7 @@ async def test_old_mails_are_deleted_in_batches(
     await installation.run_courier(installation.all_sent)
     installation.age_mails(RETENTION + timedelta(minutes=1))
     installation.database.calls.clear()
-    monkeypatch.setattr(old_mails, "BATCH_MAILS_MAX", 2)
+    monkeypatch.setattr(mail_couriers, "OLD_MAILS_AT_ONCE_MAX", 2)
     one = deleter(installation)
     nursery.start_soon(one.run)
 

@@ -12,11 +12,11 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.old_mails import OldMails
-from actors.routed_mail_courier import (
+from actors.mail_couriers import (
     MAILS_OF_LEASE_MAX,
     SEND_SECONDS_MAX,
     SERVERS_AT_ONCE_MAX,
+    OldMails,
     RoutedMailCourier,
 )
 from adapters.gateways.mail_renderer import JinjaMailRenderer
