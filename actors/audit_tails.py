@@ -1,17 +1,29 @@
-"""Readers who wait for new entries of audit logs: the ports `AuditTails` and `FollowedLogs` in memory."""
+"""Readers who wait for new entries of audit logs, and the actor that wakes them.
+
+The readers of a process are the ports `AuditTails` and `FollowedLogs` in memory. Every process watches for its own
+readers, by one statement for all followed logs, and does nothing while there are none. The first reader to wait and the
+sealer of this process wake it; entries that another process has sealed it finds within a second.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Unpack
 from uuid import UUID
 
 import trio
 
+from actors.periods import PeriodicActor, PeriodicConnections
+from core.audit import browser
 from core.audit.browser import PLACES_MAX, RETRY_SECONDS, TailsTaken
 from ports.mailboxes import Due, Mailboxes, WorkKind
+
+if TYPE_CHECKING:
+    from ports.audit.siem import FollowedLogs
 
 
 @dataclass(eq=False, slots=True)
@@ -66,3 +78,26 @@ class MemoryAuditTails:
             for reader in readers:
                 if log in positions and reader.seen != positions[log]:
                     reader.told.set()
+
+
+PERIOD_SECONDS: Final = 1.0
+
+
+class AuditTailWatcher(PeriodicActor):
+    """An actor; a reader that is not told looks again by itself."""
+
+    job_type = "audit_tails"
+    work_kind = WorkKind.AUDIT_TAILS
+
+    def __init__(self, *, logs: FollowedLogs, **connections: Unpack[PeriodicConnections]) -> None:
+        super().__init__(**connections)
+        self._logs = logs
+
+    async def work(self) -> None:
+        followed = self._logs.followed()
+        self.period_seconds = PERIOD_SECONDS if followed else math.inf
+        if not followed:
+            return
+        positions = await self._after_requests(browser.positions, followed)
+        # Of logs that were not followed when their positions were read, nothing is known.
+        self._logs.tell({log: positions.get(log, 0) for log in followed})

@@ -1,7 +1,7 @@
 """Sequences committed events: gives them their positions in the feed, and makes the deliveries to webhooks.
 
 Every process has a sequencer; one at a time works on the events of an organization. A commit in this process wakes it;
-the poller does so for events of other processes.
+the poller does so for events of other processes. Requests that wait for events are woken with them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,23 @@ from ports.mailboxes import WorkKind
 
 if TYPE_CHECKING:
     from ports.webhooks.deliveries import FeedWaiters
+
+
+class MemoryFeedWaiters:
+    """The port `FeedWaiters`."""
+
+    def __init__(self) -> None:
+        self._waiting = trio.lowlevel.ParkingLot()
+
+    async def wait(self, seconds: float) -> None:
+        """Return when events were added to the feed, or after these seconds."""
+        with trio.move_on_after(seconds):
+            await self._waiting.park()
+
+    def wake(self) -> None:
+        """Wake all requests that wait."""
+        self._waiting.unpark_all()
+
 
 # While another process sequences the events of an organization, events from here may have come too late for it.
 BUSY_PAUSE_SECONDS: Final = 0.02

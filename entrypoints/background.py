@@ -6,8 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from actors.audit_sealer import AuditSealer
-from actors.audit_tail_watcher import AuditTailWatcher
-from actors.audit_tails import MemoryAuditTails
+from actors.audit_tails import AuditTailWatcher, MemoryAuditTails
 from actors.billing_reconciler import BillingReconciler
 from actors.bulk_worker import BulkWorker
 from actors.certificate_watcher import CertificateWatcher
@@ -16,13 +15,11 @@ from actors.counters import AuditCounter, SalesCounter, ServiceUserCounter, Sign
 from actors.customer_sweeper import CustomerSweeper
 from actors.dispatching import Connections
 from actors.domain_checker import DomainChecker
-from actors.event_sequencer import EventSequencer
-from actors.feed_waiters import MemoryFeedWaiters
-from actors.housekeeper import Housekeeper
+from actors.event_sequencer import EventSequencer, MemoryFeedWaiters
+from actors.housekeeper import Housekeeper, LogMonthKeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.live_processes import MemoryLiveProcesses
-from actors.log_month_keeper import LogMonthKeeper
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_couriers import MailCourier, OldMails, RoutedMailCourier
 from actors.mailboxes import Mailbox

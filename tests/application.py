@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from actors.audit_tails import MemoryAuditTails
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.tokens import JwtTokenSigner, SigningKeyRing

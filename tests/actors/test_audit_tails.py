@@ -9,8 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from actors.audit_tail_watcher import PERIOD_SECONDS, AuditTailWatcher
-from actors.audit_tails import MemoryAuditTails
+from actors.audit_tails import PERIOD_SECONDS, AuditTailWatcher, MemoryAuditTails
 from adapters.postgres.database import PostgresDatabase
 from adapters.prometheus import PrometheusMetrics
 from core.audit import browser, chain

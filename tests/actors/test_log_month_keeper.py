@@ -9,7 +9,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors.log_month_keeper import LogMonthKeeper
+from actors.housekeeper import LogMonthKeeper
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.prometheus import PrometheusMetrics

@@ -12,7 +12,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import MemoryFeedWaiters
 from actors.live_processes import HELD_SECONDS, MemoryLiveProcesses
 from actors.poller import (
     BUSY_FOR_SECONDS,

@@ -17,7 +17,7 @@ from quart.utils import decode_headers
 from werkzeug.datastructures import Headers
 
 from actors.audit_tails import MemoryAuditTails
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import MemoryFeedWaiters
 from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness

@@ -20,8 +20,7 @@ import trio
 from trio.testing import MockClock
 
 from actors import timekeeper
-from actors.event_sequencer import EventSequencer
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import EventSequencer, MemoryFeedWaiters
 from actors.timekeeper import Timekeeper
 from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.crypto.vault import Vault

@@ -13,8 +13,7 @@ from trio.testing import MockClock
 
 from actors import event_sequencer, webhook_dispatcher
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, RECORD_SECONDS_MAX
-from actors.event_sequencer import EventSequencer
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import EventSequencer, MemoryFeedWaiters
 from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.gateways.attempts import ATTEMPT_SECONDS_MAX
 from adapters.postgres.database import PostgresDatabase

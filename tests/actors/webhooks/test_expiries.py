@@ -10,7 +10,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import MemoryFeedWaiters
 from actors.invitation_sweeper import InvitationSweeper
 from actors.live_processes import MemoryLiveProcesses
 from actors.poller import IDLE_SECONDS, Poller

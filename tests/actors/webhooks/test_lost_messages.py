@@ -13,8 +13,7 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from actors.event_sequencer import EventSequencer
-from actors.feed_waiters import MemoryFeedWaiters
+from actors.event_sequencer import EventSequencer, MemoryFeedWaiters
 from actors.invitation_sweeper import InvitationSweeper
 from actors.live_processes import MemoryLiveProcesses
 from actors.mailboxes import Mailbox
