@@ -15,7 +15,6 @@ from typing import Any, cast
 
 from prometheus_client import (
     CollectorRegistry,
-    Counter,
     Gauge,
     GCCollector,
     Histogram,
@@ -30,7 +29,6 @@ from prometheus_client import (
 from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from adapters.prometheus_replicas import PrometheusReplicaMetrics
 from adapters.prometheus_shared import SharedMetrics
 from adapters.prometheus_work import PrometheusWorkMetrics
 from core.platform.health_figures import PlatformFigures
@@ -58,7 +56,7 @@ REQUEST_SERIES_MAX = 1_500
 _BACKEND = "postgres"
 
 
-class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
+class PrometheusMetrics(PrometheusWorkMetrics):
     """The port `Metrics`; a worker, which has a number, counts in what it shares with the others."""
 
     def __init__(
@@ -78,16 +76,19 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             # The library makes the values of all metrics by this, which it only calls.
             values.ValueClass = cast("Any", shared.take(worker))
         registry = CollectorRegistry()
-        PrometheusWorkMetrics.__init__(self, registry, worker=worker, limits=limits)
-        PrometheusReplicaMetrics.__init__(self, registry)
+        super().__init__(registry, worker=worker, limits=limits)
         self._of_this_process = _of_this_process(version, is_alone=shared is None)
         if count_database_restarts is not None:
             # All workers read one count.
             self._of_this_process.register(_DatabaseRestarts(count_database_restarts))
         if count_replaced_workers is not None:
-            self._of_this_process.register(_ReplacedWorkers(count_replaced_workers))
+            # The parent of the workers counts, and all of them read it.
+            meaning = "Workers that were replaced, because they died or because they hung and were ended."
+            self._of_this_process.register(_Counts("sso_workers_replaced", meaning, "reason", count_replaced_workers))
         if count_dropped_lines is not None:
-            self._of_this_process.register(_DroppedLines(count_dropped_lines))
+            # The parent of the workers and all of them have the counts of the log in common.
+            meaning = "Lines of the log that were dropped because nothing read them, or because a disk was full."
+            self._of_this_process.register(_Counts("sso_log_lines_dropped", meaning, "level", count_dropped_lines))
         self._of_all = registry if shared is None else _of_all_workers(shared)
 
         self._requests = Histogram(
@@ -98,11 +99,10 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             buckets=REQUEST_SECONDS_BUCKETS,
             registry=registry,
         )
-        self._external_failures = Counter(
+        self._external_failures = self._counter(
             "sso_external_failures_total",
             "Requests that failed because of a caller or the system of another party, by route template.",
-            ("route",),
-            registry=registry,
+            "route",
         )
         objectives = Histogram(
             "sso_objective_duration_seconds",
@@ -122,13 +122,11 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
 
         def pool_gauge(name: str, meaning: str) -> Gauge:
             # Every worker has its own pool.
-            return Gauge(
-                f"sso_db_pool_connections_{name}", meaning, ("backend",), registry=registry, multiprocess_mode="sum"
-            ).labels(_BACKEND)
+            return self._gauge(f"sso_db_pool_connections_{name}", meaning, "backend", mode="sum").labels(_BACKEND)
 
         def figure(name: str, meaning: str) -> Gauge:
             # Every worker reads the same database.
-            return Gauge(name, meaning, registry=registry, multiprocess_mode="mostrecent")
+            return self._gauge(name, meaning, mode="mostrecent")
 
         self._pool_total = pool_gauge("total", "Open database connections.")
         self._pool_idle = pool_gauge("idle", "Open database connections that are not in use.")
@@ -165,27 +163,21 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             "Audit entries of all organizations that are not sealed yet, as the process that seals them counts them.",
         )
 
-        self._login_failures = Counter(
-            "sso_login_failures_total", "Refused sign-ins, by reason.", ("reason",), registry=registry
+        self._login_failures = self._counter(
+            "sso_login_failures_total", "Refused sign-ins, by reason.", reason=CountedReason
         )
-        for reason in CountedReason:
-            self._login_failures.labels(reason.value)
-        self._password_checks = Counter(
+        self._password_checks = self._counter(
             "sso_password_checks_total",
             "Passwords that were looked for among breached ones, by what came of it; failed ones count as clean.",
-            ("outcome",),
-            registry=registry,
+            outcome=PasswordCheckOutcome,
         )
-        for outcome in PasswordCheckOutcome:
-            self._password_checks.labels(outcome.value)
-        self._tokens = Counter("sso_auth_tokens_issued_total", "Access tokens issued.", registry=registry)
+        self._tokens = self._counter("sso_auth_tokens_issued_total", "Access tokens issued.")
 
-        polling = Gauge(
+        polling = self._gauge(
             "sso_polling_processes",
             "Processes by what they do about polling: one polls for all, the others listen, or each polls alone.",
-            ("role",),
-            registry=registry,
-            multiprocess_mode="sum",
+            "role",
+            mode="sum",
         )
         self._polling = {role: polling.labels(role.value) for role in PollingRole}
         # Each has heard of the same announcements.
@@ -194,19 +186,30 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
             "Processes that serve on the database, as each of them knows; 0 until it has heard of them.",
         )
 
-        self._clock_error = Gauge(
+        self._clock_error = self._gauge(
             "sso_clock_error_seconds",
             "By how much the clock of the machine or of the database differs from a process's time; the worst counts.",
-            registry=registry,
-            multiprocess_mode="max",
+            mode="max",
         )
 
         # An actor that is down in any worker counts as down.
-        self._actors_up = Gauge(
-            "sso_actor_up", "Whether an actor is running.", ("actor",), registry=registry, multiprocess_mode="min"
+        self._actors_up = self._gauge("sso_actor_up", "Whether an actor is running.", "actor", mode="min")
+        self._actor_restarts = self._counter("sso_actor_restarts_total", "Restarts of an actor after a crash.", "actor")
+
+        # Without replicas there are no series; of several processes the worst counts.
+        self._reads_elsewhere = self._counter(
+            "sso_db_reads_elsewhere_total",
+            "Use cases that read what may be read from a replica, by the place that answered: a replica or primary.",
+            "place",
         )
-        self._actor_restarts = Counter(
-            "sso_actor_restarts_total", "Restarts of an actor after a crash.", ("actor",), registry=registry
+        self._replica_lag = self._gauge(
+            "sso_db_replica_lag_seconds",
+            "How far a replica is behind the primary, as the last look has found it.",
+            "replica",
+            mode="max",
+        )
+        self._replicas_in_use = self._gauge(
+            "sso_db_replica_in_use", "Whether a replica is read from.", "replica", mode="min"
         )
 
     def request_finished(
@@ -279,6 +282,14 @@ class PrometheusMetrics(PrometheusWorkMetrics, PrometheusReplicaMetrics):
     def actor_restarted(self, name: str) -> None:
         self._actor_restarts.labels(name).inc()
 
+    def read_elsewhere(self, place: str) -> None:
+        self._reads_elsewhere.labels(place).inc()
+
+    def replica_seen(self, replica: str, *, lag_seconds: float | None, is_in_use: bool) -> None:
+        self._replicas_in_use.labels(replica).set(is_in_use)
+        if lag_seconds is not None:
+            self._replica_lag.labels(replica).set(lag_seconds)
+
     def exposition(self) -> bytes:
         return generate_latest(self._of_this_process) + generate_latest(self._of_all)
 
@@ -311,37 +322,16 @@ class _DatabaseRestarts(Collector):
         )
 
 
-class _ReplacedWorkers(Collector):
-    """The counts of the parent of the workers, which all of them read."""
+class _Counts(Collector):
+    """Counts by the values of a label, which are no metric of the library."""
 
-    def __init__(self, count: Callable[[], Mapping[str, int]]) -> None:
-        self._count = count
-
-    def collect(self) -> Iterable[Metric]:
-        family = CounterMetricFamily(
-            "sso_workers_replaced",
-            "Workers that were replaced, because they died or because they hung and were ended.",
-            labels=("reason",),
-        )
-        for reason, count in self._count().items():
-            family.add_metric((reason,), count)
-        yield family
-
-
-class _DroppedLines(Collector):
-    """The counts of the log, which the parent of the workers and all of them have in common."""
-
-    def __init__(self, count: Callable[[], Mapping[str, int]]) -> None:
-        self._count = count
+    def __init__(self, name: str, meaning: str, label: str, count: Callable[[], Mapping[str, int]]) -> None:
+        self._name, self._meaning, self._label, self._count = name, meaning, label, count
 
     def collect(self) -> Iterable[Metric]:
-        family = CounterMetricFamily(
-            "sso_log_lines_dropped",
-            "Lines of the log that were dropped because nothing read them, or because a disk was full.",
-            labels=("level",),
-        )
-        for level, count in self._count().items():
-            family.add_metric((level,), count)
+        family = CounterMetricFamily(self._name, self._meaning, labels=(self._label,))
+        for value, count in self._count().items():
+            family.add_metric((value,), count)
         yield family
 
 

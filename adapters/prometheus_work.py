@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final
+from itertools import product
+from typing import Final, Literal, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -31,6 +32,8 @@ from ports.metrics_of_work import (
 
 # A stream collects entries for some seconds, and one that failed waits up to ten minutes.
 SIEM_SECONDS_BUCKETS: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21600.0, 86400.0)
+# How a scrape of several workers puts the values of a gauge together.
+Mode: TypeAlias = Literal["max", "min", "mostrecent", "sum"]
 
 
 class PrometheusWorkMetrics:
@@ -41,22 +44,20 @@ class PrometheusWorkMetrics:
 
     def __init__(self, registry: CollectorRegistry, *, worker: int, limits: Iterable[tuple[str, str]]) -> None:
         self._registry = registry
-        self._mails = Counter(
+        self._mails = self._counter(
             "sso_mail_attempts_total",
             "Attempts to send a mail, by whose server it leaves by and by what became of it.",
-            ("server", "outcome"),
-            registry=registry,
+            "server",
+            "outcome",
         )
-        for server in MailServerKind:
-            _start(self._mails, MailOutcome, server)
+        for server, outcome in product(MailServerKind, MailOutcome):
+            self._mails.labels(server.value, outcome.value)
         self._webhook_attempts = self._counter(
-            "sso_webhook_attempts_total", "Attempts to deliver to webhooks, by what they got.", "outcome"
+            "sso_webhook_attempts_total", "Attempts to deliver to webhooks, by what they got.", outcome=AttemptOutcome
         )
-        _start(self._webhook_attempts, AttemptOutcome)
         self._siem_attempts = self._counter(
-            "sso_siem_attempts_total", "Batches that were sent to SIEMs, by what they got.", "outcome"
+            "sso_siem_attempts_total", "Batches that were sent to SIEMs, by what they got.", outcome=AttemptOutcome
         )
-        _start(self._siem_attempts, AttemptOutcome)
         self._siem_lag = Histogram(
             "sso_siem_lag_seconds",
             "The age of the oldest audit entry of a batch when a SIEM has received it.",
@@ -66,14 +67,13 @@ class PrometheusWorkMetrics:
         self._reconciliations = self._counter(
             "sso_billing_reconciliations_total",
             "Subscriptions that were read from the payment provider, by what that led to.",
-            "outcome",
+            outcome=ReconciliationOutcome,
         )
-        _start(self._reconciliations, ReconciliationOutcome)
-        self._limits = Counter(
+        self._limits = self._counter(
             "sso_limit_refusals_total",
             "Requests that a limit refused, by the limit and by what it counts.",
-            ("limit", "reason"),
-            registry=registry,
+            "limit",
+            "reason",
         )
         for limit, reason in limits:
             self._limits.labels(limit, reason)
@@ -81,37 +81,34 @@ class PrometheusWorkMetrics:
             "sso_connections_refused_total",
             "Connections that were refused or had to wait, by the reason: the share of the client, all connections in"
             " use, or no file descriptors left.",
-            "reason",
+            reason=ConnectionRefusal,
         )
-        _start(self._refused_connections, ConnectionRefusal)
-        self._open_connections = Gauge(
-            "sso_connections_open", "Open connections of clients.", registry=registry, multiprocess_mode="sum"
-        )
+        self._open_connections = self._gauge("sso_connections_open", "Open connections of clients.", mode="sum")
         # A replaced worker has left its number.
         self._connections = 0
         self._open_connections.set(0)
 
-        number = str(worker)
+        self._worker = str(worker)
         self._cpu = self._counter(
             "sso_worker_cpu_seconds_total", "Processor seconds of each worker and of those that it replaced.", "worker"
-        ).labels(number)
+        ).labels(self._worker)
         self._cpu_seconds = 0.0
-        memory = Gauge(
+        self._memory = self._gauge(
             "sso_worker_memory_bytes",
             "Memory of each worker: resident counts shared pages in each, proportional divides them.",
-            ("worker", "kind"),
-            registry=registry,
-            multiprocess_mode="mostrecent",
+            "worker",
+            "kind",
+            mode="mostrecent",
         )
-        self._resident = memory.labels(number, "resident")
-        self._memory = memory
-        self._worker = number
-
-        def of_data_folder(name: str, meaning: str) -> Gauge:
-            return Gauge(f"sso_data_folder_{name}_bytes", meaning, registry=registry, multiprocess_mode="mostrecent")
-
-        self._free = of_data_folder("free", "What may still be written on the file system of the data folder.")
-        self._size = of_data_folder("size", "The size of the file system of the data folder.")
+        self._resident = self._memory.labels(self._worker, "resident")
+        self._free = self._gauge(
+            "sso_data_folder_free_bytes",
+            "What may still be written on the file system of the data folder.",
+            mode="mostrecent",
+        )
+        self._size = self._gauge(
+            "sso_data_folder_size_bytes", "The size of the file system of the data folder.", mode="mostrecent"
+        )
 
         overdue = self._of_installation(
             "sso_work_overdue_seconds",
@@ -119,19 +116,14 @@ class PrometheusWorkMetrics:
             "work",
         )
         self._overdue = {work.value: overdue.labels(work.value) for work in sorted(POLLED_WORK)}
-        self._messages = Gauge(
-            "sso_mailbox_messages",
-            "Messages that wait for an actor, in all workers.",
-            ("actor",),
-            registry=registry,
-            multiprocess_mode="sum",
+        self._messages = self._gauge(
+            "sso_mailbox_messages", "Messages that wait for an actor, in all workers.", "actor", mode="sum"
         )
-        self._oldest_message = Gauge(
+        self._oldest_message = self._gauge(
             "sso_mailbox_oldest_seconds",
             "For how long the oldest message has waited for an actor, in the worst worker.",
-            ("actor",),
-            registry=registry,
-            multiprocess_mode="max",
+            "actor",
+            mode="max",
         )
         mail = self._of_installation(
             "sso_mail_oldest_waiting_seconds",
@@ -169,31 +161,28 @@ class PrometheusWorkMetrics:
         self._cancelled = self._counter(
             "sso_db_statements_cancelled_total",
             "Statements that PostgreSQL has cancelled, by the limit that they have reached.",
-            "limit",
+            limit=StatementLimit,
         )
-        _start(self._cancelled, StatementLimit)
         # Whose statements they were, apart: use cases are too many for a series of each from the start.
-        self._cancelled_use_cases = Counter(
+        self._cancelled_use_cases = self._counter(
             "sso_db_use_cases_cancelled_total",
             "Statements that PostgreSQL has cancelled, by the use case and by the limit; each series begins at 1.",
-            ("use_case", "limit"),
-            registry=registry,
+            "use_case",
+            "limit",
         )
         self._connect_failures = self._counter(
             "sso_db_connect_failures_total",
             "Attempts to connect to the database that have failed, by the reason.",
-            "reason",
+            reason=ConnectFailure,
         )
-        _start(self._connect_failures, ConnectFailure)
-        self._spans_exported = Counter(
-            "sso_trace_spans_exported_total", "Spans of traces that the collector has taken.", registry=registry
+        self._spans_exported = self._counter(
+            "sso_trace_spans_exported_total", "Spans of traces that the collector has taken."
         )
         self._spans_dropped = self._counter(
             "sso_trace_spans_dropped_total",
             "Spans of traces that were dropped: the queue was full, or the collector did not take them.",
-            "reason",
+            reason=SpanLoss,
         )
-        _start(self._spans_dropped, SpanLoss)
 
     def mail_attempted(self, server: MailServerKind, outcome: MailOutcome) -> None:
         self._mails.labels(server.value, outcome.value).inc()
@@ -277,13 +266,16 @@ class PrometheusWorkMetrics:
     def spans_dropped(self, spans: int, reason: SpanLoss) -> None:
         self._spans_dropped.labels(reason.value).inc(spans)
 
-    def _counter(self, name: str, meaning: str, label: str) -> Counter:
-        return Counter(name, meaning, (label,), registry=self._registry)
+    def _counter(self, name: str, meaning: str, *labels: str, **started: Iterable[StrEnum]) -> Counter:
+        """Return a counter with these labels, or with one label and its values, whose series exist from the start."""
+        counter = Counter(name, meaning, (*labels, *started), registry=self._registry)
+        for values in started.values():
+            for value in values:
+                counter.labels(value.value)
+        return counter
+
+    def _gauge(self, name: str, meaning: str, *labels: str, mode: Mode) -> Gauge:
+        return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode=mode)
 
     def _of_installation(self, name: str, meaning: str, *labels: str) -> Gauge:
-        return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode="max")
-
-
-def _start(counter: Counter, outcomes: Iterable[StrEnum], *before: StrEnum) -> None:
-    for outcome in outcomes:
-        counter.labels(*(one.value for one in before), outcome.value)
+        return self._gauge(name, meaning, *labels, mode="max")
