@@ -62,6 +62,7 @@ from ports.clock import Clock
 from ports.metrics_of_work import WorkMetrics
 
 if TYPE_CHECKING:
+    from adapters.crypto.passkeys import PyWebAuthn
     from adapters.gateways.stripe import StripeGateway
     from adapters.geoip_database import MaxMindLocations
     from entrypoints.workers_memory import WorkersMemory
@@ -103,6 +104,13 @@ def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
         raise CannotStart(
             f"{where} has no published keys. They are the answer of `GET /.well-known/jwks.json`."
         ) from None
+
+
+def webauthn(settings: Settings) -> PyWebAuthn:
+    """Return WebAuthn for our own origin; a process calls this when a passkey is first used."""
+    from adapters.crypto.passkeys import PyWebAuthn  # noqa: PLC0415 - takes 0.1 s and 5 MiB
+
+    return PyWebAuthn(rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin)
 
 
 def resolver(settings: Settings) -> DnsResolver:

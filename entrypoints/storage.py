@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adapters.crypto.passkeys_on_demand import webauthn_on_demand
+from functools import cache, partial
+
 from adapters.crypto.pepper import HmacPepper
 from adapters.crypto.totp import PyotpTotp
 from adapters.postgres.database import PostgresDatabase
@@ -52,9 +53,7 @@ class Storage:
                 domain_names=equipment.DOMAIN_NAMES,
                 locations=self._locations,
                 totp=PyotpTotp(issuer=settings.name),
-                webauthn=webauthn_on_demand(
-                    rp_id=settings.relying_party_id, rp_name=settings.name, origin=settings.origin
-                ),
+                webauthn=cache(partial(equipment.webauthn, settings)),
                 has_rate_limits=settings.rate_limits,
                 is_settled=time.is_settled,
             ),

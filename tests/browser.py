@@ -11,6 +11,7 @@ import shutil
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from queue import Queue
 from typing import Any
 from urllib.parse import urlsplit
@@ -145,7 +146,7 @@ def tools_at(url: str, clock: Clock, *, name: str = NAME_DEFAULT) -> Tools:
         domain_names=IdnaDomainNames(),
         locations=NoLocations(),
         totp=PyotpTotp(issuer=name),
-        webauthn=PyWebAuthn(rp_id=urlsplit(url).hostname or "", rp_name=name, origin=url),
+        webauthn=cache(partial(PyWebAuthn, rp_id=urlsplit(url).hostname or "", rp_name=name, origin=url)),
         has_rate_limits=False,
     )
 

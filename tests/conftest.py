@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -243,7 +244,7 @@ def tools(clock: SettableClock, vault: Vault) -> Tools:
         domain_names=IdnaDomainNames(),
         locations=NoLocations(),
         totp=PyotpTotp(),
-        webauthn=PyWebAuthn(rp_id="localhost", origin="http://localhost:8000"),
+        webauthn=cache(partial(PyWebAuthn, rp_id="localhost", origin="http://localhost:8000")),
         has_rate_limits=False,
     )
 

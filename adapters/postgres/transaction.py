@@ -59,7 +59,8 @@ class Tools:
     domain_names: DomainNames
     locations: Locations
     totp: Totp
-    webauthn: WebAuthn
+    webauthn: Callable[[], WebAuthn]
+    """Makes it at the first call, and returns the same at every further one."""
     has_rate_limits: bool
     is_settled: Callable[[], bool] = always
     """Whether the time is certain enough to delete by it (`ports/clock.py`)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from adapters.postgres.aggregates import Aggregates
@@ -37,6 +37,9 @@ from core.sessions.callers import Caller
 from core.sessions.origins import Origin
 from core.sessions.token_additions import TokenSubject
 from ports.mailboxes import WorkKind
+
+if TYPE_CHECKING:
+    from ports.credentials.passkeys import WebAuthn
 
 Found = TypeVar("Found")
 
@@ -83,8 +86,7 @@ class PostgresUnitOfWork(Aggregates):
         self.domain_names = tools.domain_names
         self.locations = tools.locations
         self.totp = tools.totp
-        host = origin.custom_host
-        self.webauthn = tools.webauthn if host is None else tools.webauthn.of_host(host.name)
+        self._webauthn = tools.webauthn
         self.has_rate_limits = tools.has_rate_limits
         self._client_id = client_id
         self._session_id = session_id
@@ -111,6 +113,11 @@ class PostgresUnitOfWork(Aggregates):
             impersonation_in=_impersonation,
             notes_position=reading is not None,
         )
+
+    @cached_property
+    def webauthn(self) -> WebAuthn:
+        host = self.origin.custom_host
+        return self._webauthn() if host is None else self._webauthn().of_host(host.name)
 
     def require_transaction(self) -> None:
         if self._is_step:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import Any, cast
+from uuid import UUID
 
 import cbor2
 import pytest
@@ -13,9 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.crypto.passkeys import PyWebAuthn
-from adapters.crypto.passkeys_on_demand import WebAuthnOnDemand
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Tools
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.credentials.passkey_challenges import LIFETIME
 from core.credentials.webauthn import Attestation, Descriptor, PasskeyAssertion, Transport, VerifiedAttestation
+from core.sessions.origins import BACKGROUND, CustomHost
 from tests.authenticators import AAGUID, ORIGIN, Authenticator, cose_key, decoded, encoded, make_key
 
 CHALLENGE = b"\x01" * 64
@@ -336,17 +341,21 @@ class TestMalformedInput:
         assert WEBAUTHN.check_attestation(made, CHALLENGE) is None
 
 
-def test_the_package_is_made_at_the_first_use_also_for_a_custom_host() -> None:
+def test_the_package_is_made_at_the_first_use_also_for_a_custom_host(tools: Tools) -> None:
     made: list[PyWebAuthn] = []
 
     def make() -> PyWebAuthn:
         made.append(PyWebAuthn(rp_id="localhost", origin=ORIGIN))
         return made[-1]
 
-    on_demand = WebAuthnOnDemand(make)
-    of_host = on_demand.of_host("login.acme.example")
+    shared, unused = replace(tools, webauthn=cache(make)), cast("Connection", None)
+    host = CustomHost(
+        domain_id=UUID(int=1), name="login.acme.example", organization_id=UUID(int=2), organization_slug="acme"
+    )
+    own = PostgresUnitOfWork(unused, BACKGROUND, shared)
+    of_host = PostgresUnitOfWork(unused, replace(BACKGROUND, custom_host=host), shared)
 
     assert made == []
-    assert of_host.request_options(b"challenge", allowed=[])["rpId"] == "login.acme.example"
-    assert on_demand.request_options(b"challenge", allowed=[])["rpId"] == "localhost"
+    assert of_host.webauthn.request_options(b"challenge", allowed=[])["rpId"] == "login.acme.example"
+    assert own.webauthn.request_options(b"challenge", allowed=[])["rpId"] == "localhost"
     assert len(made) == 1
