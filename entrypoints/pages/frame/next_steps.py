@@ -7,6 +7,7 @@ to which a form belongs, or another try. No button tells whether an account exis
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -77,38 +78,27 @@ _BY_REFUSAL: Final[dict[type[Refusal], tuple[NextStep, ...]]] = {
     StopFirst: (_START,),
 }
 # What the pages below a path are about; the first that fits counts.
-_BY_PATH: Final[tuple[tuple[re.Pattern[str], tuple[NextStep, ...]], ...]] = (
-    (
-        re.compile("/auth/reset-password"),
-        (NextStep(text=marked("Request a new link"), href=FORGOT_PASSWORD), _SIGN_IN),
-    ),
-    (re.compile("/auth/magic-link"), (NextStep(text=marked("Request a new link"), href=SIGN_IN),)),
-    (
-        re.compile("/auth/verify-email"),
-        (_SIGN_IN, NextStep(text=marked("Request a new link"), href=SEND_AGAIN)),
-    ),
-    (
-        re.compile("/auth/undo-email-change"),
-        (NextStep(text=marked("Choose a new password"), href=FORGOT_PASSWORD), _SIGN_IN),
-    ),
-    (re.compile("/app/invitations/"), (NextStep(text=marked("See your invitations"), href=_ORGANIZATIONS),)),
-    (re.compile("/app/setup/"), (NextStep(text=marked("Back to the setup"), href="/app/setup"),)),
-    (re.compile("/app/organizations/"), (NextStep(text=marked("Your organizations"), href="/app/organizations"),)),
-    (re.compile("/app/platform/users/"), (NextStep(text=marked("All users"), href="/app/platform/users"),)),
-    (
-        re.compile("/app/platform/organizations/"),
-        (NextStep(text=marked("All organizations"), href="/app/platform/organizations"),),
-    ),
-    (re.compile("/app/platform/owners/"), (NextStep(text=marked("Owners and support"), href="/app/platform/owners"),)),
-    (re.compile("/app/platform/"), (NextStep(text=marked("Platform"), href="/app/platform"),)),
-    (re.compile("/app/account/"), (NextStep(text=marked("Back to your account"), href="/app/account"),)),
-    (re.compile("/auth/device"), (NextStep(text=marked("Enter another code"), href="/auth/device"),)),
-    (re.compile("/sandbox/"), (_START,)),
-)
-# What is gone was on one of these lists of an organization.
+_BY_PATH: Final[Mapping[str, tuple[NextStep, ...]]] = {
+    "/auth/reset-password": (NextStep(text=marked("Request a new link"), href=FORGOT_PASSWORD), _SIGN_IN),
+    "/auth/magic-link": (NextStep(text=marked("Request a new link"), href=SIGN_IN),),
+    "/auth/verify-email": (_SIGN_IN, NextStep(text=marked("Request a new link"), href=SEND_AGAIN)),
+    "/auth/undo-email-change": (NextStep(text=marked("Choose a new password"), href=FORGOT_PASSWORD), _SIGN_IN),
+    "/app/invitations/": (NextStep(text=marked("See your invitations"), href=_ORGANIZATIONS),),
+    "/app/setup/": (NextStep(text=marked("Back to the setup"), href="/app/setup"),),
+    "/app/organizations/": (NextStep(text=marked("Your organizations"), href="/app/organizations"),),
+    "/app/platform/users/": (NextStep(text=marked("All users"), href="/app/platform/users"),),
+    "/app/platform/organizations/": (NextStep(text=marked("All organizations"), href="/app/platform/organizations"),),
+    "/app/platform/owners/": (NextStep(text=marked("Owners and support"), href="/app/platform/owners"),),
+    "/app/platform/": (NextStep(text=marked("Platform"), href="/app/platform"),),
+    "/app/account/": (NextStep(text=marked("Back to your account"), href="/app/account"),),
+    "/auth/device": (NextStep(text=marked("Enter another code"), href="/auth/device"),),
+    "/sandbox/": (_START,),
+}
+# What is gone was on one of these lists of an organization, or of a service that is there.
 _LISTS: Final = re.compile(
     "/app/organizations/[^/]+/(roles|keys|setup-links|jobs|webhooks|services|sign-in/mail-domains|sign-in)/"
 )
+_LISTS_OF_SERVICE: Final = re.compile("/app/organizations/[^/]+/services/[^/]+/(plans|api-keys|grants|workloads)/")
 _OF_LISTS: Final = {
     "roles": marked("All roles"),
     "keys": marked("All keys"),
@@ -118,10 +108,6 @@ _OF_LISTS: Final = {
     "services": marked("All services"),
     "sign-in/mail-domains": marked("Mail domains"),
     "sign-in": marked("Sign-in rules and connections"),
-}
-# What is gone was on a list of a service that is there.
-_LISTS_OF_SERVICE: Final = re.compile("/app/organizations/[^/]+/services/[^/]+/(plans|api-keys|grants|workloads)/")
-_OF_LISTS_OF_SERVICE: Final = {
     "plans": marked("Plans"),
     "api-keys": marked("API keys"),
     "grants": marked("People"),
@@ -179,11 +165,10 @@ def _steps(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
         way = ReturnQuery(return_to=back or "")
         return (NextStep(text=marked("Use or add a passkey"), href=way.on(_SET_UP)), _OTHER_ACCOUNT)
     if isinstance(refusal, SecondFactorRequired):
-        base_url = call.installation.settings.base_url if call.custom_host is not None else ""
-        return (NextStep(text=marked("Set up a second factor"), href=base_url + _SECOND_FACTOR), _OTHER_ACCOUNT)
+        return (NextStep(text=marked("Set up a second factor"), href=_at_home(call, _SECOND_FACTOR)), _OTHER_ACCOUNT)
     if isinstance(refusal, NoCustomerYet):
-        base_url = call.installation.settings.base_url if call.custom_host is not None else ""
-        return (NextStep(text=marked("Create an organization"), href=base_url + _NEW_ORGANIZATION), _OTHER_ACCOUNT)
+        step = NextStep(text=marked("Create an organization"), href=_at_home(call, _NEW_ORGANIZATION))
+        return (step, _OTHER_ACCOUNT)
     for kind, steps in _BY_REFUSAL.items():
         if isinstance(refusal, kind):
             return steps
@@ -194,8 +179,12 @@ def _confirming(call: Call) -> NextStep:
     """Return the way to the mailed code, and back to the page of the account that was refused."""
     page = _PAGE_OF_ACCOUNT.match(call.request.path)
     href = f"{CONFIRM_ADDRESS}?page={page[1]}" if page is not None else CONFIRM_ADDRESS
-    base_url = call.installation.settings.base_url if call.custom_host is not None else ""
-    return NextStep(text=marked("Confirm your address"), href=base_url + href)
+    return NextStep(text=marked("Confirm your address"), href=_at_home(call, href))
+
+
+def _at_home(call: Call, path: str) -> str:
+    """Return the address of a page that a custom domain does not have."""
+    return path if call.custom_host is None else call.installation.settings.base_url + path
 
 
 def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
@@ -203,10 +192,8 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     people = _PEOPLE.match(path)
     if people is not None and isinstance(refusal, (MemberUnknown, EndUserUnknown)):
         return (NextStep(text=marked("People of the organization"), href=people[0].rstrip("/")),)
-    of_service = _LISTS_OF_SERVICE.match(path)
-    if of_service is not None and isinstance(refusal, NotFound) and not isinstance(refusal, ServiceUnknown):
-        return (NextStep(text=_OF_LISTS_OF_SERVICE[of_service[1]], href=of_service[0].rstrip("/")),)
-    listed = _LISTS.match(path)
+    of_service = _LISTS_OF_SERVICE.match(path) if not isinstance(refusal, ServiceUnknown) else None
+    listed = of_service or _LISTS.match(path)
     if listed is not None and isinstance(refusal, NotFound):
         return (NextStep(text=_OF_LISTS[listed[1]], href=listed[0].rstrip("/")),)
     organization = _ORGANIZATION.match(path)
@@ -217,7 +204,7 @@ def _by_path(call: Call, refusal: Refusal) -> tuple[NextStep, ...]:
     provider = _UPSTREAM.match(path)
     if provider is not None and provider[1] in {Provider.UPSTREAM, *call.installation.external_providers}:
         return _after_provider(call)
-    steps = next((steps for pattern, steps in _BY_PATH if pattern.match(path)), None)
+    steps = next((steps for beginning, steps in _BY_PATH.items() if path.startswith(beginning)), None)
     if isinstance(refusal, BadRequest) and refusal.details and call.has_form:
         return (*_page_of_form(call), *(steps or (_START,)))
     return steps or _by_status(call, refusal.code.status)
