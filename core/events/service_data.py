@@ -58,14 +58,9 @@ class ChangedAssignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAccessChangedData(EventData):
+class ServiceAccessChangedData(ServiceData):
     """The present access to a service, and the assignments that were added and removed."""
 
-    service_id: EventOnly[UUID]
-    service_slug: str
-    service_name: str
-    service_type: str
-    client_id: UUID
     access: str
     added: list[ChangedAssignment]
     removed: list[ChangedAssignment]
@@ -102,36 +97,33 @@ class WorkloadData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanCreatedData(EventData):
-    """The new plan and its price."""
+class PlanData(EventData):
+    """The plan, and its service."""
 
     plan_id: UUID
     plan_name: str
     service_id: UUID
     service_slug: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanCreatedData(PlanData):
+    """The new plan and its price."""
+
     price_cents: int
     currency: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanUpdatedData(EventData):
+class PlanUpdatedData(PlanData):
     """The changed fields of a plan."""
 
-    plan_id: UUID
-    plan_name: str
-    service_id: UUID
-    service_slug: str
     changes: Changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDeletedData(EventData):
+class PlanDeletedData(PlanData):
     """The deleted plan."""
-
-    plan_id: UUID
-    plan_name: str
-    service_id: UUID
-    service_slug: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +188,13 @@ class CustomerOfferedData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCustomerData(CustomerOfferedData):
+    """The customer, which has a name."""
+
+    organization_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CustomerData(EventData):
     """The customer or the offer, and the side that acted; an offer has no name."""
 
@@ -211,15 +210,9 @@ class CustomerData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerOwnerNamedData(EventData):
+class CustomerOwnerNamedData(NamedCustomerData):
     """The customer, and the address to which the link that makes its reader the owner was mailed."""
 
-    customer_id: UUID
-    client_id: UUID
-    service_slug: str
-    external_id: str | None
-    organization_slug: str
-    organization_name: str
     owner_email: str
 
 
@@ -238,19 +231,13 @@ class CustomerClaimedData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerChangedData(EventData):
+class CustomerChangedData(NamedCustomerData):
     """The names of the notes on a customer that the vendor set and removed; `unclaimed` if it has no owner again.
 
     `setup_withdrawn` marks that what was made for the customer during a takeover was ended or switched off, and
     `made_for_customer` names what the customer adopted or removed of what the vendor had made for it.
     """
 
-    customer_id: UUID
-    client_id: UUID
-    service_slug: str
-    external_id: str | None
-    organization_slug: str
-    organization_name: str
     metadata: dict[str, list[str]] = ABSENT
     unclaimed: bool = ABSENT
     setup_withdrawn: bool = ABSENT
@@ -260,19 +247,7 @@ class CustomerChangedData(EventData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerSetupData(EventData):
-    """The customer for which the vendor has set something up."""
-
-    customer_id: UUID
-    client_id: UUID
-    service_slug: str
-    external_id: str | None
-    organization_slug: str
-    organization_name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerConnectionData(CustomerSetupData):
+class CustomerConnectionData(NamedCustomerData):
     """The state of a connection of a customer (configured, tested, failing or removed), and why it fails."""
 
     provider_id: UUID
@@ -281,7 +256,7 @@ class CustomerConnectionData(CustomerSetupData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerDomainData(CustomerSetupData):
+class CustomerDomainData(NamedCustomerData):
     """The mail domain of a customer that was proved or lost, and why it was lost."""
 
     domain: str
@@ -289,7 +264,7 @@ class CustomerDomainData(CustomerSetupData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CustomerDirectoryData(CustomerSetupData):
+class CustomerDirectoryData(NamedCustomerData):
     """The state of the directory of a customer (configured, connected or removed), and its token."""
 
     scim_token_id: UUID
