@@ -1,4 +1,4 @@
-"""What one transaction offers a use case, declared by area in the modules `unit.py`.
+"""What one transaction offers a use case: who calls, what is recorded, and the aggregates.
 
 It is the only port that the core names, and only in annotations. Every method here and on the aggregates is
 synchronous: a use case runs to completion inside one transaction, and waits for nothing else.
@@ -6,54 +6,26 @@ synchronous: a use case runs to completion inside one transaction, and waits for
 
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
-from ports.accounts.unit import AccountsUnit
-from ports.audit.unit import AuditUnit
-from ports.billing.unit import BillingUnit
+from core.accounts.profile import NamedCaller
+from core.customers.setup_callers import SetupCaller
+from core.organizations.access import AccessContext
+from core.organizations.link_callers import LinkCaller
+from core.organizations.organizations import MadeThrough
+from core.scim.tokens import ScimCaller
+from core.services.api_keys import ServiceCaller
+from core.sessions.callers import Caller
+from core.sessions.origins import Origin
+from core.sessions.token_additions import TokenSubject
+from ports.aggregates import Aggregates, ReadsElsewhere
 from ports.clock import Randomness
-from ports.credentials.unit import CredentialsUnit
-from ports.customers.unit import CustomersUnit
 from ports.domain_names import DomainNames
-from ports.events.unit import EventsUnit
-from ports.invitations.unit import InvitationsUnit
-from ports.mail.unit import MailUnit
-from ports.openid.unit import OpenidUnit
-from ports.organizations.unit import OrganizationsUnit
+from ports.events.recording import Recording
 from ports.pepper import Pepper
-from ports.platform.unit import PlatformUnit
-from ports.privacy.unit import PrivacyUnit
-from ports.reads_elsewhere import ReadsElsewhere
-from ports.saml.unit import SamlUnit
-from ports.scim.unit import ScimUnit
-from ports.service_api.unit import ServiceApiUnit
-from ports.services.unit import ServicesUnit
-from ports.sessions.unit import SessionsUnit
-from ports.sign_in.unit import SignInUnit
-from ports.webhooks.unit import WebhooksUnit
 
 
-class UnitOfWork(
-    EventsUnit,
-    MailUnit,
-    SessionsUnit,
-    OrganizationsUnit,
-    ServicesUnit,
-    BillingUnit,
-    CredentialsUnit,
-    AccountsUnit,
-    SignInUnit,
-    OpenidUnit,
-    SamlUnit,
-    ScimUnit,
-    WebhooksUnit,
-    InvitationsUnit,
-    AuditUnit,
-    PrivacyUnit,
-    CustomersUnit,
-    ServiceApiUnit,
-    PlatformUnit,
-    Protocol,
-):
+class UnitOfWork(Recording, Aggregates, Protocol):
     """One transaction. Raising rolls it back, returning commits it."""
 
     @property
@@ -86,4 +58,82 @@ class UnitOfWork(
     @property
     def pepper(self) -> Pepper:
         """Keyed hashes that only this installation can compute."""
+        ...
+
+    @property
+    def has_rate_limits(self) -> bool:
+        """Whether the installation limits requests and mails; `GATEHOUSE_RATE_LIMITS=off`, for load tests, says no."""
+        ...
+
+    @property
+    def origin(self) -> Origin:
+        """The origin of the request."""
+        ...
+
+    @property
+    def caller(self) -> Caller:
+        """The signed-in caller, loaded once in this transaction.
+
+        Raise `Unauthorized` when their session has ended, and `NoLongerInContext` when they no longer belong to the
+        organization or service of the session.
+        """
+        ...
+
+    @property
+    def named_caller(self) -> NamedCaller:
+        """The caller with their names, read anew by one statement; refuses what `caller` refuses."""
+        ...
+
+    @property
+    def token_subject(self) -> TokenSubject:
+        """The caller with the claims that the service adds to tokens, in one statement; raise as `caller` does."""
+        ...
+
+    @property
+    def caller_if_signed_in(self) -> Caller | None:
+        """The caller of a request that may carry an access token, None without one; else as `caller`.
+
+        The caller need no longer belong to the context of their session, but must still be admitted by its service.
+        """
+        ...
+
+    @property
+    def caller_to_log_out(self) -> Caller | None:
+        """As `caller_if_signed_in`, also for a caller that the service no longer admits."""
+        ...
+
+    @property
+    def service_caller(self) -> ServiceCaller:
+        """The backend of a service that calls with an API key, loaded once; raise `ApiKeyInvalid`."""
+        ...
+
+    @property
+    def scim_caller(self) -> ScimCaller:
+        """The directory that calls with a SCIM token, loaded once; raise `ScimTokenInvalid`."""
+        ...
+
+    @property
+    def link_caller(self) -> LinkCaller:
+        """The holder of the setup link whose cookie the request brings; raise `SetupLinkDead`."""
+        ...
+
+    def access_context(self, slug: str) -> AccessContext:
+        """Load the caller, an organization and their membership in it; raise `Unauthorized` as `caller` does.
+
+        With a key of an organization, the caller and the membership are those of its maker, and `caller` is the maker
+        from then on; raise `OrganizationKeyInvalid`. So it is with the cookie of a setup link; raise `SetupLinkDead`.
+        """
+        ...
+
+    def caller_belongs_to(self, slug: str, organization_id: UUID) -> None:
+        """Record that the caller belongs to this organization: their requests then use its share of the connections."""
+        ...
+
+    def enter_setup(self, caller: SetupCaller) -> None:
+        """Let a vendor act in the internal organization of a customer too, besides the organization of the request."""
+        ...
+
+    @property
+    def made_through(self) -> MadeThrough | None:
+        """The way by which a vendor makes something for a customer; None when an organization makes its own."""
         ...

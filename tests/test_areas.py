@@ -10,8 +10,7 @@ import pytest
 
 from tests.documents import CONTRIBUTING, ROOT
 
-# `unit.py` among them.
-PORTS_OF_AN_AREA_MAX = 6
+PORTS_OF_AN_AREA_MAX = 4
 PAGES = ROOT / "entrypoints" / "pages"
 # What is in no area: what all areas of a layer share.
 BESIDE_THE_AREAS = {

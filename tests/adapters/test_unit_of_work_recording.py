@@ -17,7 +17,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.sessions.origins import BACKGROUND
 from core.sessions.sessions import Session
-from ports.events.unit import EventsUnit
+from ports.events.recording import Recording
 from ports.mailboxes import WorkKind
 from tests.clock import SettableClock
 from tests.sources.reading import ROOT
@@ -248,7 +248,7 @@ def test_all_that_writes_to_a_log_is_tested_here() -> None:
         if table in LOGS
     }
 
-    methods = {name for name, _ in inspect.getmembers(EventsUnit, inspect.isfunction) if not name.startswith("_")}
+    methods = {name for name, _ in inspect.getmembers(Recording, inspect.isfunction) if not name.startswith("_")}
     assert methods - others == set(RECORDERS) - {"mfa_events"}
     # Those merge what `Transaction.impersonation` says.
     assert written == {

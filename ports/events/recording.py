@@ -8,7 +8,7 @@ from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.events.events import EventType
 
 
-class EventsUnit(Protocol):
+class Recording(Protocol):
     """Audit entries and events, written in the transaction of the change.
 
     Where no actor is named, the actor is the caller. The details of an entry name the impersonator, if there is one.
