@@ -1,4 +1,9 @@
-"""What this process uses, as the kernel counts it in `/proc`, and how much space a folder has."""
+"""What this process uses, as the kernel counts it in `/proc`, and how much space the file system of a folder has.
+
+A worker shares pages with its parent and the others: libraries, and the objects that existed before the fork. The
+resident memory counts them in each, so the sum over the workers is more than they take; the proportional one divides
+each page among its processes, so its sum is what they take.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +24,11 @@ from ports.metrics_of_work import FolderSpace, ProcessUsage
 SECONDS_MAX: Final = 2.0
 # Of its own, so that nothing else waits for it, and no more threads hang than one.
 _THREADS: Final = trio.CapacityLimiter(1)
+# Of its own, so that measuring waits for no other work.
+THREADS: Final = trio.CapacityLimiter(1)
+ROLLUP: Final = Path("/proc/self/smaps_rollup")
+_LINE: Final = re.compile(r"^(Rss|Pss): +(\d+) kB$", re.MULTILINE)
+_KILOBYTE: Final = 1024
 
 
 async def folder_space(folder: Path) -> FolderSpace | None:
@@ -34,13 +44,6 @@ def _measured(folder: Path) -> FolderSpace | None:
     except OSError:
         return None
     return FolderSpace(free_bytes=usage.free, size_bytes=usage.total)
-
-
-# Of its own, so that measuring waits for no other work.
-THREADS: Final = trio.CapacityLimiter(1)
-ROLLUP: Final = Path("/proc/self/smaps_rollup")
-_LINE: Final = re.compile(r"^(Rss|Pss): +(\d+) kB$", re.MULTILINE)
-_KILOBYTE: Final = 1024
 
 
 async def process_usage() -> ProcessUsage:

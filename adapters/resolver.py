@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # When one family of addresses is known, how long the answer about the other one is awaited.
 OTHER_FAMILY_SECONDS_MAX: Final = 0.5
+HOSTS_FILE: Final = Path("/etc/hosts")
+LOCALHOST: Final = "localhost"
+_LOOPBACK: Final = (ip_address("127.0.0.1"), ip_address("::1"))
 
 
 class DnsResolver:
@@ -65,11 +68,6 @@ class DnsResolver:
         from adapters.dns_questions import DnsQuestions  # noqa: PLC0415 - the library takes 2.6 MiB
 
         return DnsQuestions(self._server)
-
-
-HOSTS_FILE: Final = Path("/etc/hosts")
-LOCALHOST: Final = "localhost"
-_LOOPBACK: Final = (ip_address("127.0.0.1"), ip_address("::1"))
 
 
 class HostsFile:

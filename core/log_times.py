@@ -16,6 +16,8 @@ from core.errors import BadRequest, all_valid
 from core.ids import FIRST_ID, LAST_ID, end_id_until, first_id_since, sure_end_id_until, sure_first_id_since
 from core.lazy_dataclasses import dataclass
 
+_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03 04:05."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogTimes:
@@ -57,9 +59,6 @@ def typed(since: str, until: str) -> LogTimes:
         lambda: time_of("until", until) if until.strip() else None,
     )
     return LogTimes(since=first, until=end)
-
-
-_NOT_A_TIME: Final = "Give a day or a time, such as 2026-02-03 or 2026-02-03 04:05."
 
 
 def time_of(field: str, typed: str) -> datetime:

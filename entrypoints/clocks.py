@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from adapters.clock import CheckedClock
+from adapters.clock import CheckedClock, SharedTime
 from adapters.crypto.randomness import SystemRandomness
-from adapters.known_time import SharedTime
 from adapters.postgres.transaction import always
 from core.lazy_dataclasses import dataclass
 from ports.clock import Clock

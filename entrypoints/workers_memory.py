@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from adapters.known_time import SharedTime
+from adapters.clock import SharedTime
 from adapters.prometheus_shared import SharedMetrics
 from entrypoints.connection_counts import ConnectionCounts
 

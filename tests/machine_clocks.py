@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from adapters.clock import CheckedClock
-from adapters.known_time import SharedTime
+from adapters.clock import CheckedClock, SharedTime
 
 NOON: Final = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HOUR_SECONDS: Final = 3600.0

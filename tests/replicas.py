@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from actors.replica_watcher import ReplicaWatcher
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import replica
-from adapters.postgres.driver.replica_connection import ReplicaDriver
+from adapters.postgres.driver.replica import ReplicaDriver
 from adapters.postgres.driver.statements import Statement, Statements
 from adapters.postgres.replicas import PRIMARY, Replicas
 from adapters.postgres.transaction import Tools

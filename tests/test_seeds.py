@@ -79,7 +79,7 @@ USES_OF_RANDOM: Final = {
     "actors/mailboxes.py": "how long an answer is taken for the newest",
     "actors/supervision.py": "how long a failed loop waits",
     "adapters/crypto/machine_slots.py": "the order in which a thread tries the slots",
-    "adapters/gateways/stripe_requests.py": "how long a request waits before it is sent again",
+    "adapters/gateways/stripe.py": "how long a request waits before it is sent again",
     "adapters/postgres/database.py": "how long a transaction waits before it runs again",
     "adapters/tracing/spans.py": "the ids of spans, which are public, and which spans are kept",
     "entrypoints/demo/filling.py": "what the people of the demonstration do, by a seed of its own",

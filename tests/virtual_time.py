@@ -23,7 +23,7 @@ from trio._core._thread_cache import ThreadCache
 from trio.testing import MockClock
 
 from adapters.crypto.passwords import Argon2PasswordHasher
-from adapters.postgres.driver import waiting
+from adapters.postgres.driver import timed_connection
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -34,7 +34,7 @@ def virtual_time() -> Generator[MockClock]:
     """Yield a clock for one event loop, and count the work of that loop while the block lasts."""
     outstanding = Outstanding(MockClock(autojump_threshold=0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waiting, "answer", outstanding.counted(waiting.answer))
+        patch.setattr(timed_connection, "answer_of", outstanding.counted(timed_connection.answer_of))
         # Every thread of Trio begins here, those that look up names or read files too.
         patch.setattr(ThreadCache, "start_thread_soon", outstanding.counted_thread(ThreadCache.start_thread_soon))
         for owner, name in ((Argon2PasswordHasher, "_on_a_thread"), (trio.Process, "wait")):

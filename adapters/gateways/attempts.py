@@ -91,7 +91,7 @@ def _problem_of(status: int, change: str) -> str | None:
 
 @final
 class HttpLogoutSender:
-    """The port `LogoutSender`."""
+    """The port `LogoutSender` (OpenID Connect Back-Channel Logout, 2.5)."""
 
     def __init__(self, client: httpx.AsyncClient, *, version: str) -> None:
         self._client = client
@@ -107,7 +107,7 @@ class HttpLogoutSender:
 
 
 class HttpWebhookSender:
-    """The port `WebhookSender`."""
+    """The port `WebhookSender`; deliveries are signed as Standard Webhooks prescribe."""
 
     def __init__(self, client: httpx.AsyncClient, *, version: str) -> None:
         self._client = client

@@ -64,6 +64,52 @@ COLOR_DEFAULT: Final = "#14544a"
 # The ground of the text in a dark scheme, in `mail_templates/layout.html`.
 DARK_SHEET: Final = "#191f1d"
 
+log = structlog.get_logger(__name__)
+# How long the link in a mail is valid.
+LIFETIMES: Final = PartialTable(
+    {
+        MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.INVITATION_ACCEPTED: TokenPurpose.RESET_PASSWORD.lifetime,
+        MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
+        MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
+        MailTemplate.EMAIL_CHANGE_REQUESTED: TokenPurpose.DROP_EMAIL_CHANGE.lifetime,
+        MailTemplate.EMAIL_CHANGED: TokenPurpose.UNDO_EMAIL_CHANGE.lifetime,
+        MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
+        MailTemplate.MEMBERSHIP_ADDED: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
+        MailTemplate.WELCOME: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
+        MailTemplate.INVITATION: invitations.LIFETIME,
+        MailTemplate.CUSTOMER_CLAIM: claiming.LIFETIME,
+    }
+)
+# What `smtp.py` and the courier say about the mail server of an organization, beside the sentences of `failures.py`.
+REASONS: Final = (
+    "The mail server closed the connection before it had answered.",
+    "The mail server did not answer in time.",
+    "The mail server did not take the mail within %(seconds)s seconds.",
+    "The mail server offers no encryption, so no mail was sent to it.",
+    "The mail server offers no encryption, so the login was not sent to it.",
+    "The mail server offers no login (AUTH) of a kind that can be used.",
+    "The mail server refused the login (%(code)s).",
+    "The mail server sent no valid SMTP answer.",
+)
+_ANSWERED: Final = "The mail server answered "
+_PLACEHOLDER: Final = re.compile(r"%(?:%|\((\w+)\)s)")
+LINE_CHARACTERS_MAX: Final = 72
+# The forms in which the outbox has times and days; both are in UTC.
+_MOMENT: Final = "%Y-%m-%d %H:%M UTC"
+_DAY: Final = "%Y-%m-%d"
+# How `core/organizations/departures.py` lists credentials in a value.
+_MADE: Final = re.compile(rf"(?P<kind>{'|'.join(MadeCredentialKind)}) (?P<label>.+), made by (?P<maker>\S+)")
+# How `core/organizations/takeover_mails.py` lists what was withdrawn, and what was made before.
+_KINDS: Final = "|".join(sorted(TAKEOVER_KINDS, key=len, reverse=True))
+_OF_TAKEOVER: Final = re.compile(
+    rf"(?P<place>\S+): (?P<kind>{_KINDS}) (?P<label>.+?)(?:, made on (?P<at>[\d-]+ [\d:]+ UTC))?"
+)
+_MORE: Final = re.compile(r"and (\d{1,9}) more")
+# Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
+_UNSAFE_CHARACTERS: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+
 
 class JinjaMailRenderer:
     """The port `MailRenderer`, with these languages by their tags, English among them.
@@ -198,53 +244,6 @@ def _split(text: str) -> tuple[str, str]:
     return subject.strip(), _EMPTY_LINES.sub("\n\n", body).strip() + "\n"
 
 
-log = structlog.get_logger(__name__)
-# How long the link in a mail is valid.
-LIFETIMES: Final = PartialTable(
-    {
-        MailTemplate.CHOOSE_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
-        MailTemplate.RESET_PASSWORD: TokenPurpose.RESET_PASSWORD.lifetime,
-        MailTemplate.INVITATION_ACCEPTED: TokenPurpose.RESET_PASSWORD.lifetime,
-        MailTemplate.VERIFY_EMAIL: TokenPurpose.VERIFY_EMAIL.lifetime,
-        MailTemplate.VERIFY_NEW_EMAIL: TokenPurpose.CHANGE_EMAIL.lifetime,
-        MailTemplate.EMAIL_CHANGE_REQUESTED: TokenPurpose.DROP_EMAIL_CHANGE.lifetime,
-        MailTemplate.EMAIL_CHANGED: TokenPurpose.UNDO_EMAIL_CHANGE.lifetime,
-        MailTemplate.MAGIC_LINK: TokenPurpose.MAGIC_LINK.lifetime,
-        MailTemplate.MEMBERSHIP_ADDED: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
-        MailTemplate.WELCOME: TokenPurpose.CONFIRM_MEMBERSHIP.lifetime,
-        MailTemplate.INVITATION: invitations.LIFETIME,
-        MailTemplate.CUSTOMER_CLAIM: claiming.LIFETIME,
-    }
-)
-# What `smtp.py` and the courier say about the mail server of an organization, beside the sentences of `failures.py`.
-REASONS: Final = (
-    "The mail server closed the connection before it had answered.",
-    "The mail server did not answer in time.",
-    "The mail server did not take the mail within %(seconds)s seconds.",
-    "The mail server offers no encryption, so no mail was sent to it.",
-    "The mail server offers no encryption, so the login was not sent to it.",
-    "The mail server offers no login (AUTH) of a kind that can be used.",
-    "The mail server refused the login (%(code)s).",
-    "The mail server sent no valid SMTP answer.",
-)
-_ANSWERED: Final = "The mail server answered "
-_PLACEHOLDER: Final = re.compile(r"%(?:%|\((\w+)\)s)")
-LINE_CHARACTERS_MAX: Final = 72
-# The forms in which the outbox has times and days; both are in UTC.
-_MOMENT: Final = "%Y-%m-%d %H:%M UTC"
-_DAY: Final = "%Y-%m-%d"
-# How `core/organizations/departures.py` lists credentials in a value.
-_MADE: Final = re.compile(rf"(?P<kind>{'|'.join(MadeCredentialKind)}) (?P<label>.+), made by (?P<maker>\S+)")
-# How `core/organizations/takeover_mails.py` lists what was withdrawn, and what was made before.
-_KINDS: Final = "|".join(sorted(TAKEOVER_KINDS, key=len, reverse=True))
-_OF_TAKEOVER: Final = re.compile(
-    rf"(?P<place>\S+): (?P<kind>{_KINDS}) (?P<label>.+?)(?:, made on (?P<at>[\d-]+ [\d:]+ UTC))?"
-)
-_MORE: Final = re.compile(r"and (\d{1,9}) more")
-# Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
-_UNSAFE_CHARACTERS: Final = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-
-
 def one_line(value: str) -> str:
     """Return a value without line breaks and without what disguises a text."""
     return _UNSAFE_CHARACTERS.sub(" ", value).strip()
@@ -268,6 +267,9 @@ def _takes(text: str, values: Mapping[str, object]) -> bool:
 
 class MailTexts:
     """The functions and filters of the templates of one part of a mail, in one language.
+
+    Values are texts in the outbox, as every version of Gatehouse writes and reads them. Names that a person or an
+    organization has chosen are never translated; the words in place of a missing name are.
 
     `literal` makes a translation what the part puts in as it is: markup in HTML, where the values in it are escaped.
     """

@@ -1,41 +1,273 @@
-"""The payment provider behind the port `BillingGateway`: customers, pages and subscriptions of the Stripe API."""
+"""The payment provider behind the port `BillingGateway`: customers, pages and subscriptions of the Stripe API.
+
+Requests are form-encoded in bracket notation. A request is repeated after a conflict, a rate limit, a failure of the
+server and a lost connection. The provider executes a key once, so a repetition cannot do anything twice. An answer that
+reports an error or is no JSON object is a failure, whatever its status. The log has the reason, and the caller gets
+`BillingFailed`.
+"""
 
 from __future__ import annotations
 
+import json
+import random
 import secrets
-from collections.abc import Mapping
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlsplit
+import ssl
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 import structlog
 import trio
 
 from adapters.gateways.failures import PROVIDER, reason_of
-from adapters.gateways.outbound import Observed, unobserved
-from adapters.gateways.stripe_requests import StripeAnswer, StripeRequests
+from adapters.gateways.outbound import NoCookies, Observed, unobserved
 from core.billing import provider
 from core.billing.provider import (
     BillingFailed,
     BillingMode,
+    BillingRateLimited,
     CheckoutOrder,
     CheckoutSession,
     ReadSubscription,
     mode_of_key,
 )
+from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 
 if TYPE_CHECKING:
     from core.billing.customers import CustomerCreation
     from ports.clock import Clock
 
+API_VERSION: Final = "2025-03-31.basil"
+CONNECT_SECONDS_MAX: Final = 5.0
+READ_SECONDS_MAX: Final = 10.0
+# For a request with all its repetitions. A request to Gatehouse may need two of them, and has 30 seconds.
+REQUEST_SECONDS_MAX: Final = 12.0
+ATTEMPTS_MAX: Final = 3
+PAUSE_SECONDS_MIN: Final = 0.5
+PAUSE_SECONDS_MAX: Final = 4.0
+# Each pause is shortened by up to this share, so that replicas do not repeat at the same moment.
+JITTER: Final = 0.5
+RATE_LIMIT_PAUSE_SECONDS: Final = 30.0
+CONNECTIONS_MAX: Final = 20
+ANSWER_BYTES_MAX: Final = 1024 * 1024
 _OK: Final = 200
+_BAD_REQUEST: Final = 400
+_NOT_FOUND: Final = 404
 _ABOUT_KEY: Final = frozenset({401, 403})
+_CONFLICT: Final = 409
+_RATE_LIMITED: Final = 429
+_SERVER_ERROR_MIN: Final = 500
+
+log = structlog.get_logger(__name__)
 # The clock of an answer has whole seconds.
 CLOCK_MARGIN: Final = timedelta(seconds=1)
 
-log = structlog.get_logger(__name__)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripeAnswer:
+    """An answer that is a JSON object without an error; `body` is None when the provider has no such object."""
+
+    body: Mapping[str, Any] | None
+    # The provider's clock; None when the answer does not tell.
+    answered_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the context that all clients share, with the certificates that httpx brings along."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+class StripeRequests:
+    """Sends requests to the API at one address, with one key."""
+
+    def __init__(self, *, url: str, key: Secret, observed: Observed = unobserved) -> None:
+        # The key goes to this address only, and not to a proxy that the environment happens to name.
+        transport = httpx.AsyncHTTPTransport(
+            verify=_tls(), limits=httpx.Limits(max_connections=CONNECTIONS_MAX), trust_env=False
+        )
+        self._client = httpx.AsyncClient(
+            base_url=url,
+            auth=httpx.BasicAuth(key.reveal(), ""),
+            headers={"Stripe-Version": API_VERSION},
+            timeout=httpx.Timeout(READ_SECONDS_MAX, connect=CONNECT_SECONDS_MAX),
+            cookies=NoCookies(),
+            transport=observed(transport),
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def get(self, path: str) -> StripeAnswer:
+        """Read an object; the answer has no body when there is none."""
+        return await self._answer(self._client.build_request("GET", path), may_be_missing=True)
+
+    async def ask(self, path: str) -> int:
+        """Ask once, and return the status of the answer; raise an error of httpx when there is none.
+
+        The caller limits the time. Nothing is repeated or logged: an operator asks how the provider is.
+        """
+        response = await self._send(self._client.build_request("GET", path))
+        is_object = response.status != _OK or isinstance(_decoded(response), dict)
+        if not is_object:
+            raise httpx.RemoteProtocolError("the answer is no JSON object")
+        return response.status
+
+    async def delete(self, path: str) -> StripeAnswer:
+        """End an object, which a repetition does not do twice; the answer has no body when there is none."""
+        return await self._answer(self._client.build_request("DELETE", path), may_be_missing=True)
+
+    async def post(self, path: str, form: Mapping[str, Any], *, key: str) -> StripeAnswer:
+        """Make an object, once for each key."""
+        request = self._client.build_request(
+            "POST",
+            path,
+            content=urlencode(list(flattened(form))),
+            headers={"Content-Type": "application/x-www-form-urlencoded", "Idempotency-Key": key},
+        )
+        return await self._answer(request, may_be_missing=False)
+
+    async def _answer(self, request: httpx.Request, *, may_be_missing: bool) -> StripeAnswer:
+        try:
+            with trio.fail_after(REQUEST_SECONDS_MAX):
+                response = await self._send_repeatedly(request)
+        except trio.TooSlowError:
+            raise failed(request, "there was no answer in time") from None
+        answered_at = _date(response.headers)
+        if may_be_missing and response.status == _NOT_FOUND:
+            return StripeAnswer(body=None, answered_at=answered_at)
+        return StripeAnswer(body=_body(request, response), answered_at=answered_at)
+
+    async def _send_repeatedly(self, request: httpx.Request) -> _Response:
+        """Return the last answer; raise `BillingFailed` when there is none, or `BillingRateLimited`."""
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            response: _Response | None = None
+            reason = ""
+            try:
+                response = await self._send(request)
+            except httpx.RequestError as error:
+                reason = f"the connection failed: {type(error).__name__}"
+            if response is not None and not _may_help_to_repeat(response):
+                return response
+            if attempt < ATTEMPTS_MAX:
+                await trio.sleep(_pause_seconds(attempt))
+            elif response is None:
+                raise failed(request, reason)
+            elif response.status == _RATE_LIMITED:
+                log.warning("billing.rate_limited", path=request.url.path)
+                raise BillingRateLimited(retry_after_seconds=_retry_after_seconds(response.headers))
+            else:
+                return response
+        raise AssertionError("the last attempt neither returned nor raised")
+
+    async def _send(self, request: httpx.Request) -> _Response:
+        response = await self._client.send(request, stream=True)
+        try:
+            content = b""
+            is_too_large = False
+            # Read to its end, which the time limit bounds: the library cannot close an answer that is half read.
+            async for part in response.aiter_bytes():
+                is_too_large = is_too_large or len(content) + len(part) > ANSWER_BYTES_MAX
+                content = b"" if is_too_large else content + part
+            if is_too_large:
+                raise failed(request, "the answer is too large")
+            return _Response(response.status_code, response.headers, content)
+        finally:
+            await response.aclose()
+
+
+def flattened(form: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Return the fields of a form in bracket notation, such as `line_items[0][price]`."""
+    for name, value in form.items():
+        field = f"{prefix}[{name}]" if prefix else name
+        if isinstance(value, Mapping):
+            yield from flattened(cast("Mapping[str, Any]", value), field)
+        elif isinstance(value, list):
+            yield from flattened({str(index): item for index, item in enumerate(cast("list[Any]", value))}, field)
+        else:
+            yield field, str(value)
+
+
+def failed(request: httpx.Request, reason: str, *, is_refused: bool = False, **details: Any) -> BillingFailed:
+    """Log a failure and return it; neither the key nor a text of the provider is part of it."""
+    # What a request names, such as the price of a plan, is not for the operator to correct; the key is.
+    write = log.info if is_refused and details.get("status") not in _ABOUT_KEY else log.error
+    write("billing.provider_failed", method=request.method, path=request.url.path, reason=reason, **details)
+    return BillingFailed(is_refused=is_refused)
+
+
+def _may_help_to_repeat(response: _Response) -> bool:
+    told = response.headers.get("Stripe-Should-Retry")
+    if told in {"true", "false"}:
+        return told == "true"
+    return response.status in {_CONFLICT, _RATE_LIMITED} or response.status >= _SERVER_ERROR_MIN
+
+
+def _pause_seconds(attempt: int) -> float:
+    pause = min(PAUSE_SECONDS_MIN * 2 ** (attempt - 1), PAUSE_SECONDS_MAX)
+    return pause * random.uniform(1 - JITTER, 1)  # noqa: S311 - jitter, not a secret
+
+
+def _retry_after_seconds(headers: httpx.Headers) -> float:
+    told = headers.get("Retry-After", "")
+    return float(told) if told.isdecimal() and len(told) <= 4 else RATE_LIMIT_PAUSE_SECONDS
+
+
+def _decoded(response: _Response) -> Any:
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
+    decoded = _decoded(response)
+    if not isinstance(decoded, dict):
+        raise failed(
+            request, "the answer is no JSON object", is_refused=_is_refusal(response.status), status=response.status
+        )
+    body = cast("dict[str, Any]", decoded)
+    if response.status != _OK or "error" in body:
+        error: Any = body.get("error")
+        told = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+        raise failed(
+            request,
+            "the provider reports an error",
+            is_refused=_is_refusal(response.status),
+            status=response.status,
+            error_type=told.get("type"),
+            error_code=told.get("code"),
+            error_param=told.get("param"),
+            provider_request_id=response.headers.get("Request-Id"),
+        )
+    return body
+
+
+def _is_refusal(status: int) -> bool:
+    """Return whether the provider has certainly not done what was asked for."""
+    return _BAD_REQUEST <= status < _SERVER_ERROR_MIN and status != _CONFLICT
+
+
+def _date(headers: httpx.Headers) -> datetime | None:
+    try:
+        told = parsedate_to_datetime(headers.get("Date", ""))
+    except (ValueError, OverflowError):
+        return None
+    return told if told.tzinfo is not None else told.replace(tzinfo=UTC)
 
 
 class StripeGateway:

@@ -19,6 +19,11 @@ LINE_BYTES_MAX: Final = 100
 _HEADER_BYTES_MAX: Final = 4096
 # Of the lines that are compared by `problem`, spread over the file.
 _SAMPLES: Final = 1000
+FILE: Final = Path(__file__).with_name("common_passwords.txt")
+Result = TypeVar("Result")
+# Of their own, because a slow disk must not use up the threads that the process shares.
+SEARCHES_AT_ONCE_MAX: Final = 4
+_LINE: Final = re.compile(rb"[0-9A-Fa-f]{40}(:[0-9]{1,12})?\s*")
 
 
 class FileNotSorted(Exception):
@@ -27,7 +32,11 @@ class FileNotSorted(Exception):
 
 @final
 class SortedFile:
-    """An open file that is searched; `OSError` where it cannot be read."""
+    """An open file that is searched, of which nothing is kept in memory; `OSError` where it cannot be read.
+
+    A line is found by its key: what stands before the first colon, compared in lower case. Lines that begin with `#` at
+    the beginning of the file are its header. The file may end without a line end, and its lines may end with CR and LF.
+    """
 
     def __init__(self, path: Path) -> None:
         # Opening a pipe would otherwise wait for a program that writes to it; reading a file is as ever.
@@ -96,12 +105,9 @@ def key_of(line: bytes) -> bytes:
     return line.partition(b":")[0].strip().lower()
 
 
-FILE: Final = Path(__file__).with_name("common_passwords.txt")
-
-
 @final
 class CommonPasswords:
-    """Searches the file, which takes some microseconds: the operating system keeps its 240 KB."""
+    """Searches the file of `ops/common_passwords.py`, in some microseconds: the operating system keeps its 240 KB."""
 
     def __init__(self) -> None:
         self._file = SortedFile(FILE)
@@ -120,19 +126,17 @@ def sha1_of(password: str) -> str:
     return hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
 
 
-Result = TypeVar("Result")
-# Of their own, because a slow disk must not use up the threads that the process shares.
-SEARCHES_AT_ONCE_MAX: Final = 4
-_LINE: Final = re.compile(rb"[0-9A-Fa-f]{40}(:[0-9]{1,12})?\s*")
-
-
 class BreachedFileInvalid(Exception):
     """The file cannot be used; the message is a sentence for operators."""
 
 
 @final
 class BreachedPasswordFile:
-    """The port `BreachedPasswords`; raise `BreachedFileInvalid` for a file that cannot be read, or is no such list."""
+    """The port `BreachedPasswords`; raise `BreachedFileInvalid` for a file that cannot be read, or is no such list.
+
+    It has SHA-1 in hexadecimal, sorted, each with or without a colon and a count behind it. That is the form in which
+    `haveibeenpwned-downloader` writes the list of Have I Been Pwned, of some forty gigabytes.
+    """
 
     def __init__(self, path: Path) -> None:
         try:

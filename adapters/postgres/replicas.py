@@ -22,8 +22,7 @@ from adapters.postgres.driver.connection import Connection, RawConnection
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import Pooled
 from adapters.postgres.driver.positions import Moments, Position
-from adapters.postgres.driver.replica import Replica, name_of
-from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY, Primary, ReplicaDriver, is_same
+from adapters.postgres.driver.replica import ELSEWHERE, NO_STANDBY, Primary, Replica, ReplicaDriver, is_same, name_of
 from adapters.postgres.platform.system import PLACE
 from core.lazy_dataclasses import dataclass
 from core.platform.system import PrimaryPlace
@@ -36,7 +35,12 @@ TAKEN_BACK_LAG_SECONDS_MAX: Final = 1.0
 LOOK_AGAIN_SECONDS_MAX: Final = 10.0
 TOO_FAR_BEHIND: Final = f"it is more than {LAG_SECONDS_MAX:.0f} s behind the primary"
 OTHER_TIMELINE: Final = "it does not follow the present primary"
+
 log = structlog.get_logger(__name__)
+FOLLOW_SECONDS_MAX: Final = 2.0
+_POLL_SECONDS: Final = 0.02
+_SCHEMA: Final = "SELECT max(version) FROM schema_migrations"
+_LAST_REPLAYED: Final = "SELECT coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8"
 
 
 class Replicas:
@@ -197,12 +201,6 @@ class Reading:
         if self._pooled is not None and self._replica is not None:
             self._replica.pool.give_back(self._pooled)
             self._pooled = self._replica = None
-
-
-FOLLOW_SECONDS_MAX: Final = 2.0
-_POLL_SECONDS: Final = 0.02
-_SCHEMA: Final = "SELECT max(version) FROM schema_migrations"
-_LAST_REPLAYED: Final = "SELECT coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

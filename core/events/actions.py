@@ -1,14 +1,16 @@
-"""The vocabulary of the organizations' audit logs: the actions, the target of each, and the shape of an entry.
+"""The vocabulary of the audit logs of organizations and of the platform: the actions, and the target of each.
 
 `uow.record` writes an entry and publishes the event of the same name, in the transaction of the change, so none of the
 three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
 
-`uow.audit` and `uow.publish` do one of the two, and `uow.audit_platform` writes to the log of the platform
-(`platform_actions.py`). All of them name the impersonator, if there is one.
+`uow.audit` and `uow.publish` do one of the two, and `uow.audit_platform` writes to the log of the platform, which is
+separate, has the same shape, and keeps entries on deleted organizations. All of them name the impersonator, if there is
+one.
 
 A new action is an `EventType` with its label and sentence, an `AuditAction` here with its target, its words on pages
 (`entrypoints/pages/events/actions.py`) with their translations, what causes it in
-`tests/http/webhooks/test_event_types.py`, and its name in `tests/core/events/test_actions.py`.
+`tests/http/webhooks/test_event_types.py`, and its name in `tests/core/events/test_actions.py`. One of the platform
+is a line of `PlatformAction` with words in the same file of pages.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from trio.testing import MockClock
 
 from actors import billing_reconciler
 from actors.billing_reconciler import BillingReconciler
-from adapters.gateways import stripe_requests
+from adapters.gateways import stripe
 from adapters.gateways.stripe import StripeGateway
 from adapters.prometheus import PrometheusMetrics
 from core.billing import reconciliation
@@ -33,7 +33,7 @@ from tests.world.world import World
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaymentProvider]:
     """A payment provider, which is asked again without a pause."""
-    monkeypatch.setattr(stripe_requests, "PAUSE_SECONDS_MIN", 0.0)
+    monkeypatch.setattr(stripe, "PAUSE_SECONDS_MIN", 0.0)
     monkeypatch.setattr(billing_reconciler, "PAUSE_SECONDS", 0.0)
     with running_provider() as provider:
         yield provider
@@ -419,7 +419,7 @@ async def test_a_provider_that_hangs_lets_nobody_think_that_the_reconciler_takes
         mode = BillingMode.TEST
 
         async def cancel_subscription(self, _subscription_id: str) -> None:
-            await trio.sleep(stripe_requests.REQUEST_SECONDS_MAX)
+            await trio.sleep(stripe.REQUEST_SECONDS_MAX)
             raise BillingFailed
 
     class Claims:
@@ -436,5 +436,5 @@ async def test_a_provider_that_hangs_lets_nobody_think_that_the_reconciler_takes
         await trio.sleep(1)
         ages.append(reconciler.box.oldest_seconds)
 
-    assert len(ages) >= 99 * stripe_requests.REQUEST_SECONDS_MAX
-    assert max(ages) <= stripe_requests.REQUEST_SECONDS_MAX + 1
+    assert len(ages) >= 99 * stripe.REQUEST_SECONDS_MAX
+    assert max(ages) <= stripe.REQUEST_SECONDS_MAX + 1

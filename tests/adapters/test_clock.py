@@ -15,9 +15,10 @@ from adapters.clock import (
     MOVED_SECONDS_MAX,
     SETTLING_SECONDS,
     CheckedClock,
+    KnownTime,
+    SharedTime,
 )
 from adapters.crypto.randomness import SystemRandomness
-from adapters.known_time import KnownTime, SharedTime
 from tests.machine_clocks import HOUR_SECONDS, MOVES, Machine, Server
 
 

@@ -18,7 +18,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import replica
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.positions import Position
-from adapters.postgres.driver.replica_connection import ELSEWHERE, NO_STANDBY
+from adapters.postgres.driver.replica import ELSEWHERE, NO_STANDBY
 from adapters.postgres.driver.timed_connection import TimedConnection
 from adapters.postgres.replicas import LAG_SECONDS_MAX, OTHER_TIMELINE, PRIMARY, TOO_FAR_BEHIND, Replicas, report_of
 from core.errors import DatabaseFailed

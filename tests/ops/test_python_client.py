@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from entrypoints.pages.downloads.client_wheel import client_wheel
+from entrypoints.pages.downloads.downloads import client_wheel
 from tests.documents import ROOT
 from tests.peers import peer
 

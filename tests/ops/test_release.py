@@ -19,7 +19,7 @@ from typing import Final
 
 import pytest
 
-from entrypoints.pages.downloads.client_wheel import client_wheel
+from entrypoints.pages.downloads.downloads import client_wheel
 from ops.releasing import archive
 from tests import processes
 from tests.documents import MANUAL, ROOT, block

@@ -22,8 +22,7 @@ from core.organizations.organizations import BUILT_IN_ROLES, OrganizationStatus
 from core.sign_in.reasons import SignInReason
 from core.wording import Wording
 from entrypoints import billing_settings, capabilities, pages, settings
-from entrypoints.pages.frame.languages import LANGUAGES
-from entrypoints.pages.frame.po_files import entries
+from entrypoints.pages.frame.languages import LANGUAGES, entries
 from entrypoints.pages.frame.refusals import ON_PAGES
 from entrypoints.pages.frame.rendering import TEMPLATES
 from entrypoints.settings import Settings

@@ -75,6 +75,15 @@ _OTHERS: Final = """
 _POOLED: Final = "gatehouse"
 _NOBODY_POLLS: Final = "SELECT pg_try_advisory_lock(hashtext('gatehouse.polling'))"
 _KINDS: Final = {"v": SQL("VIEW"), "m": SQL("MATERIALIZED VIEW"), "S": SQL("SEQUENCE"), "f": SQL("FOREIGN TABLE")}
+# What each kind is called, and the tables of its rows; an older schema may not have one.
+KINDS: Final = (
+    ("accounts", ("users",)),
+    ("organizations", ("organizations",)),
+    ("memberships", ("memberships",)),
+    ("services", ("services",)),
+    ("sessions", ("sessions",)),
+    ("entries of audit logs", ("audit_entries", "platform_audit_entries")),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +189,7 @@ def _empty(connection: RawConnection, manifest: Manifest, report: Callable[[str]
         raise BackupError(
             f"The database {connection.info.dbname} contains tables that are not those of Gatehouse. Name an empty one."
         )
-    for line in described(connection, manifest.created_at):
+    for line in _lost(connection, manifest.created_at):
         report(line)
     if not replace:
         raise BackupError(
@@ -283,17 +292,6 @@ def _take_in(connection: RawConnection, part: bytes, script: IO[bytes]) -> None:
         copy.write(b"".join(rows))
 
 
-# What each kind is called, and the tables of its rows; an older schema may not have one.
-KINDS: Final = (
-    ("accounts", ("users",)),
-    ("organizations", ("organizations",)),
-    ("memberships", ("memberships",)),
-    ("services", ("services",)),
-    ("sessions", ("sessions",)),
-    ("entries of audit logs", ("audit_entries", "platform_audit_entries")),
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
     """How many rows of a kind were made since the moment, and when the newest was; None when there are none."""
@@ -308,7 +306,7 @@ class Loss:
         return f"{self.kind}: {self.count:,}, the newest of {self.newest_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def described(connection: RawConnection, moment: datetime) -> list[str]:
+def _lost(connection: RawConnection, moment: datetime) -> list[str]:
     """Return the lines that say what is lost; the connection is in a transaction, and stays usable in it."""
     lines = [
         f"The backup is of {moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC. A restore takes away everything that was"

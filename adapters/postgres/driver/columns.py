@@ -1,4 +1,7 @@
-"""Columns and classes of the core: columns derived from fields, and factories that make rows of them."""
+"""Classes of the core and rows: columns derived from fields, which stand once, in core, and what makes objects of rows.
+
+Frequently read rows are made by position, others by the names of their columns.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,11 @@ from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+Row = TypeVar("Row")
+RowMaker: TypeAlias = Callable[[Sequence[Any]], Row]
+# Takes the names of the columns and returns what makes a row of the values.
+RowFactory: TypeAlias = Callable[[Sequence[str]], RowMaker[Row]]
 
 
 def columns(entity: type[DataclassInstance], *, table: str = "", without: tuple[str, ...] = ()) -> LiteralString:
@@ -82,12 +90,6 @@ def _stored(value: Any) -> Any:
             return value
 
 
-Row = TypeVar("Row")
-RowMaker: TypeAlias = Callable[[Sequence[Any]], Row]
-# Takes the names of the columns and returns what makes a row of the values.
-RowFactory: TypeAlias = Callable[[Sequence[str]], RowMaker[Row]]
-
-
 def tuple_row(_: Sequence[str]) -> RowMaker[tuple[Any, ...]]:
     """Make a tuple of a row."""
     # The type itself, because the driver has a fast path for it.
@@ -123,10 +125,14 @@ def converted(make: Callable[..., Row], **conversions: Callable[[Any], Any]) -> 
 
 
 def array_of(values: Iterable[UUID | int]) -> str:
-    """Return an array of ids or numbers."""
+    """Return an array of ids or numbers as PostgreSQL writes it, a text to cast to its type in the statement.
+
+    The driver looks at each element of a list for what has to be quoted, which takes most of the time of a statement
+    with some hundred ids.
+    """
     return "{" + ",".join(map(str, values)) + "}"
 
 
 def array_of_times(times: Iterable[datetime]) -> str:
-    """Return an array of times."""
+    """Return an array of times, as `array_of` does."""
     return "{" + ",".join([time.isoformat() for time in times]) + "}"

@@ -1,4 +1,7 @@
-"""One replica: its connections, whether it is in use, and whether it has replayed what a request has to see."""
+"""One replica: its connections, whether it is in use, and whether it has replayed what a request has to see.
+
+A connection to a replica is read-only, and refused unless it is a standby of our primary.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -19,11 +22,16 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.driver.pool import NoConnection, Pool, Pooled
 from adapters.postgres.driver.positions import Position, offset_of
-from adapters.postgres.driver.replica_connection import NO_STANDBY, Primary, ReplicaDriver
 from adapters.postgres.driver.suitability import ServerUnsuitable
-from adapters.postgres.driver.timed_connection import CONNECT_SECONDS_MAX
+from adapters.postgres.driver.timed_connection import CONNECT_SECONDS_MAX, TimedConnection
 from core.lazy_dataclasses import dataclass
+from core.platform.system import PrimaryPlace
 
+_WHO: Final = "SELECT pg_is_in_recovery(), system_identifier, current_database() FROM pg_control_system()"
+NO_STANDBY: Final = "it is no standby, because it was promoted, or is the primary itself"
+ELSEWHERE: Final = "it is no standby of the database in GATEHOUSE_DATABASE_URL"
+
+log = structlog.get_logger(__name__)
 # For a connection and for the replica to come to the position of the request, together.
 REACH_SECONDS_MAX: Final = 0.05
 FIRST_PAUSE_SECONDS: Final = 0.001
@@ -41,7 +49,52 @@ PLACE_AND_TIMELINE: Final = """
 """
 _NO_CONNECTION: Final = "it gave no connection in time"
 
-log = structlog.get_logger(__name__)
+
+@dataclass(slots=True)
+class Primary:
+    """What is known of the primary; None until it was asked."""
+
+    place: PrimaryPlace | None = None
+
+
+def is_same(one: PrimaryPlace, other: PrimaryPlace) -> bool:
+    """Return whether two servers are of the same installation of PostgreSQL, and the database is the same."""
+    return (one.system_identifier, one.database) == (other.system_identifier, other.database)
+
+
+class ReplicaDriver(TimedConnection):
+    """A connection of the driver to a standby of the primary."""
+
+    @classmethod
+    def open_to(cls, url: str, primary: Primary) -> Self:
+        """Connect in autocommit mode with our settings; raise an error of the driver when it cannot be used."""
+        try:
+            # A standby is read-only anyway; this way it takes no writes of ours after a promotion either.
+            connection = cls._connected(url, default_transaction_read_only="on")
+            connection._require_suitable(takes_writes=False)
+            connection._require_standby_of(primary)
+        except (psycopg.Error, OSError) as error:
+            raise suitability.explained(error) from None
+        connection.connected_at = time.monotonic()
+        return connection
+
+    def _log_no_answer(self, seconds: float) -> None:
+        log.warning("replica.no_answer", seconds=seconds)
+
+    def _require_standby_of(self, primary: Primary) -> None:
+        try:
+            with self.answering_within(CONNECT_SECONDS_MAX):
+                row = self.execute(_WHO, prepare=False).fetchone()
+            assert row is not None, "a server has one control file"
+            is_standby, system_identifier, database = row
+            place = PrimaryPlace(system_identifier=system_identifier, database=database, position="")
+            if primary.place is None or not is_same(primary.place, place):
+                raise ServerUnsuitable(ELSEWHERE)
+            if not is_standby:
+                raise ServerUnsuitable(NO_STANDBY)
+        except BaseException:
+            self.close()
+            raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

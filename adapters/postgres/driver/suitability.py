@@ -33,6 +33,25 @@ _PARAMETER_REFUSED: Final = "unsupported startup parameter"
 _TRANSACTIONS_REFUSED: Final = "transaction blocks not allowed in statement pooling mode"
 _SESSION_READ_ONLY: Final = "session is read-only"
 _DISK_FULL: Final = "No space left on device"
+# libpq has no codes for why TLS failed, so the cause is found by parts of its messages, which are not translated here,
+# with what to do. None of the sentences contains a colon (`reason`).
+_CAUSES: Final = {
+    "certificate verify failed": (
+        "its certificate is not from an authority in sslrootcert, or is not valid any more. Check sslrootcert in"
+        " GATEHOUSE_DATABASE_URL, and that no other server answers at this address"
+    ),
+    "does not match host name": (
+        "its certificate is for another name. Use the name in the certificate as the host in GATEHOUSE_DATABASE_URL,"
+        " and check that no other server answers at this address"
+    ),
+    "server does not support SSL": (
+        "it does not speak TLS, which sslmode in GATEHOUSE_DATABASE_URL asks for. Set ssl = on in PostgreSQL"
+    ),
+    "root certificate file": (
+        "the file with its authority cannot be read. Check sslrootcert in GATEHOUSE_DATABASE_URL, and that the user of"
+        " Gatehouse may read it"
+    ),
+}
 
 
 class ServerUnsuitable(psycopg.OperationalError):
@@ -134,7 +153,7 @@ def explained(error: Exception) -> Exception:
             "the disk of PostgreSQL is full. Free space where it keeps its data; see The disk of PostgreSQL is full in"
             " ops/runbooks/database-outage.md"
         )
-    if untrusted := problem(str(error)):
+    if untrusted := _distrust(str(error)):
         return ServerUntrusted(f"the server is not trusted, because {untrusted}")
     # When several servers were tried, the message names what each of them answered.
     if _SESSION_READ_ONLY in str(error) and "\n- host: " not in str(error):
@@ -149,27 +168,7 @@ def reason(error: Exception) -> str:
     return "; ".join(dict.fromkeys(line.rpartition(": ")[2].strip() for line in attempts))
 
 
-# Parts of the messages, with what to do. None of the sentences contains a colon (`suitability.reason`).
-_CAUSES: Final = {
-    "certificate verify failed": (
-        "its certificate is not from an authority in sslrootcert, or is not valid any more. Check sslrootcert in"
-        " GATEHOUSE_DATABASE_URL, and that no other server answers at this address"
-    ),
-    "does not match host name": (
-        "its certificate is for another name. Use the name in the certificate as the host in GATEHOUSE_DATABASE_URL,"
-        " and check that no other server answers at this address"
-    ),
-    "server does not support SSL": (
-        "it does not speak TLS, which sslmode in GATEHOUSE_DATABASE_URL asks for. Set ssl = on in PostgreSQL"
-    ),
-    "root certificate file": (
-        "the file with its authority cannot be read. Check sslrootcert in GATEHOUSE_DATABASE_URL, and that the user of"
-        " Gatehouse may read it"
-    ),
-}
-
-
-def problem(message: str) -> str | None:
+def _distrust(message: str) -> str | None:
     """Return why the server is not trusted, and what to do; None when an attempt failed for another reason."""
     # When several servers were tried, the message names what each of them answered.
     if "\n- host: " in message:

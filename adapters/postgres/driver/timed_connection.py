@@ -1,25 +1,30 @@
 """The driver's connection, with a deadline for every answer and a check whether the other side still answers.
 
 A connection fails in two ways. It breaks, which its socket shows, or it hangs: the other side neither answers nor
-closes. Nothing waits longer for an answer than PostgreSQL may work on a statement.
+closes. Nothing waits longer for an answer than PostgreSQL may work on a statement. The driver yields what its socket
+must be ready for, and leaves the waiting to its caller: here that is Trio.
 """
 
 from __future__ import annotations
 
+import math
+import select
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 import psycopg
 import structlog
+import trio
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg.waiting import Wait
+from psycopg.waiting import Ready, Wait
 
-from adapters.postgres.driver import servers, suitability, waiting
-from adapters.postgres.driver.greenlets import is_in_greenlet
+from adapters.postgres.driver import servers, suitability
+from adapters.postgres.driver.greenlets import is_in_greenlet, wait_in_greenlet
 from core.spaced_reports import SpacedReports
 
 Answer = TypeVar("Answer")
@@ -51,7 +56,6 @@ ADVISED_SETTINGS: Final = {
 
 # The same for two sessions only in one database of one running server.
 _PLACE: Final = "SELECT current_database(), pg_postmaster_start_time()"
-
 log = structlog.get_logger(__name__)
 
 # An outage is logged now and then, not once for each attempt.
@@ -112,7 +116,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         try:
             if is_in_greenlet():
                 spare_seconds = SPARE_SECONDS if self._has_spare_seconds else None
-                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
+                answer = answer_of(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
             else:
                 answer = super().wait(gen, interval, seconds_max)
         except psycopg.OperationalError:
@@ -140,7 +144,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def _has_unread_data(self) -> bool:
         # No statement is open, so data to be read are nearly always the end of the connection.
-        return bool(waiting.ready_now(self.pgconn.socket, Wait.R))
+        return bool(ready_now(self.pgconn.socket, Wait.R))
 
     def _answers(self, seconds_max: float) -> bool:
         try:
@@ -213,3 +217,71 @@ def with_settings(url: str, settings: Mapping[str, str]) -> str:
     """Return the start-up parameter `options` of an address, with these settings as well."""
     options = conninfo_to_dict(url).get("options")
     return " ".join([str(options or ""), *(f"-c {name}={value}" for name, value in settings.items())]).strip()
+
+
+def answer_of(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_seconds: float | None) -> Answer:
+    """Run one of the driver's generators to its result; raise `psycopg.OperationalError` at the deadline.
+
+    After that the greenlet can no longer wait for anything, unless `spare_seconds` is None.
+    """
+    wait = (
+        partial(_wait_alone, until=trio.current_time() + seconds_max)
+        if spare_seconds is None
+        else partial(wait_in_greenlet, seconds_max=seconds_max, spare_seconds=spare_seconds)
+    )
+    until_readable = partial(trio.lowlevel.wait_readable, socket)
+    try:
+        wanted = next(work)
+        while True:
+            if wanted == Wait.R:
+                wait(until_readable)
+                ready: int = Ready.R
+            else:
+                # A socket can nearly always be written to, and checking is cheaper than a step of the event loop.
+                while not (ready := ready_now(socket, wanted)):
+                    until_either = partial(_until_readable_or_writable, socket)
+                    wait(until_either)
+            wanted = work.send(ready)
+    except StopIteration as end:
+        return end.value
+    except (trio.Cancelled, trio.TooSlowError):
+        raise psycopg.OperationalError("There was no answer in time.") from None
+
+
+def _wait_alone(wait: Callable[[], Awaitable[object]], *, until: float) -> None:
+    """Await something in a scope of its own, so that only this wait ends at that time."""
+
+    async def wait_until() -> None:
+        with trio.fail_at(until):
+            await wait()
+
+    wait_in_greenlet(wait_until, seconds_max=math.inf)
+
+
+def ready_now(socket: int, wanted: Wait) -> int:
+    """Return what the socket is ready for, without waiting."""
+    poll = select.poll()
+    poll.register(socket, (select.POLLIN if wanted & Wait.R else 0) | (select.POLLOUT if wanted & Wait.W else 0))
+    ready = 0
+    for _, events in poll.poll(0):
+        if events & ~select.POLLOUT:
+            ready |= Ready.R
+        if events & select.POLLOUT:
+            ready |= Ready.W
+    return ready
+
+
+async def _until_readable_or_writable(socket: int) -> None:
+    try:
+        async with trio.open_nursery() as nursery:
+
+            async def until(is_ready: Callable[[int], Awaitable[None]]) -> None:
+                await is_ready(socket)
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(until, trio.lowlevel.wait_readable)
+            nursery.start_soon(until, trio.lowlevel.wait_writable)
+    except* trio.Cancelled:
+        # The two tasks raise it in a group, but the caller handles `trio.Cancelled` alone, raised below.
+        pass
+    await trio.lowlevel.checkpoint_if_cancelled()

@@ -1,4 +1,8 @@
-"""Lists as files for spreadsheets: streamed, at most `ROWS_MAX` rows, and no cell that a spreadsheet would run."""
+"""Files to download: JSON, and lists for spreadsheets.
+
+Lists are streamed, have at most `ROWS_MAX` rows, and no cell that a spreadsheet would run. No cache keeps a file, which
+is the default of every answer (`entrypoints/web/serving/answering/headers.py`).
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ ROWS_MAX: Final = 100_000
 ROWS_AT_ONCE: Final = 1_000
 # What spreadsheets read as the begin of a formula (OWASP, CSV injection); the apostrophe makes it a text.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+JsonFile: TypeAlias = Annotated[Response, Media(JSON)]
 
 
 def csv_file(name: str, columns: Sequence[str], parts: AsyncGenerator[Iterable[Sequence[Any]]]) -> CsvFile:
@@ -87,9 +92,6 @@ def _written(rows: Iterable[Sequence[str]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(rows)
     return text.getvalue().encode()
-
-
-JsonFile: TypeAlias = Annotated[Response, Media(JSON)]
 
 
 def as_file(name: str) -> dict[str, str]:

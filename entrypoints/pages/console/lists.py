@@ -42,6 +42,11 @@ from entrypoints.pages.frame.refusals import problem_of
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import path_with
 
+Chosen = TypeVar("Chosen")
+Result = TypeVar("Result")
+# How many rows one form chooses; each is a transaction of its own.
+CHOSEN_MAX: Final = 100
+
 
 class AskedQuery(Protocol):
     """The query of a list: its filters, as the fields of an address, and from where on it is shown."""
@@ -122,12 +127,6 @@ def ways(page: str, kept: Mapping[str, Any], *, after: object, following: object
         "first": with_query(page, **kept) if after else "",
         "next": with_query(page, **kept, after=following) if following is not None else "",
     }
-
-
-Chosen = TypeVar("Chosen")
-Result = TypeVar("Result")
-# How many rows one form chooses; each is a transaction of its own.
-CHOSEN_MAX: Final = 100
 
 
 def each_once(rows: Iterable[Chosen], field: str, *, none: str, too_many: str) -> list[Chosen]:

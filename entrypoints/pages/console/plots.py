@@ -9,8 +9,10 @@ A handler makes a `Plot` of points, and `console/plots.html` shows it with a tab
     {{ plots.plot(plot, "sign-ins", _("Sign-ins per day"), csv="/….csv") }}
 
 Each part of a bar leads to the list that it counts, and is left out where it counts nothing. A drawing stretches to the
-width of the page, so it has no text in it: its axes (`plot_axes.py`) stand beside it and below it. Series differ in
-their outline as well as in their colour, which comes from the theme (`assets/styles/plots.css`).
+width of the page, so it has no text in it: its axes stand beside it and below it. Numbers stand at equal distances,
+so that a style sheet can put them beside their lines. A place is named where its point begins or ends, in the words of
+the reader's language: each day of a week, the Mondays of a month, the months of a year. Series differ in their outline
+as well as in their colour, which comes from the theme (`assets/styles/plots.css`).
 """
 
 from __future__ import annotations
@@ -35,6 +37,14 @@ POINTS_MIN: Final = 7
 SERIES_MAX: Final = 4
 _OF_ONE: Final = marked("%(point)s: %(count)s")
 _OF_SEVERAL: Final = marked("%(point)s, %(series)s: %(count)s")
+Written = Callable[[int], str]
+# The most steps of a scale, and the most labels of an axis; a phone shows every second label.
+STEPS_MAX: Final = 5
+NAMED_MAX: Final = 7
+# Days of longer periods are named by their month and year, because some come twice.
+_DAYS_WITH_DAY: Final = 200
+_WEEK: Final = 7
+_MONTH: Final = marked("%(month)s %(year)s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +117,6 @@ class Plot:
     def has_links(self) -> bool:
         """Whether a part of the drawing leads to a list."""
         return any(mark.href for mark in self.marks)
-
-
-Written = Callable[[int], str]
 
 
 def bars(
@@ -241,15 +248,6 @@ def _plot(words: _Words, points: Sequence[Point], marks: Sequence[Mark], lines: 
 def _unit(value: float) -> str:
     """Return a length as short as it can be drawn."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-# The most steps of a scale, and the most labels of an axis; a phone shows every second label.
-STEPS_MAX: Final = 5
-NAMED_MAX: Final = 7
-# Days of longer periods are named by their month and year, because some come twice.
-_DAYS_WITH_DAY: Final = 200
-_WEEK: Final = 7
-_MONTH: Final = marked("%(month)s %(year)s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """The look of the platform on pages: its name, logo and icon, and its colour as a style sheet (`GATEHOUSE_NAME`, …).
 
-A template gets it as the value `platform`.
+A template gets it as the value `platform`. The security policy of pages allows no inline styles, so colours are a style
+sheet. Whatever a colour is, text stays readable: on the accent, in the accent, in both schemes. A file is at an address
+that changes with its content, so that it may be cached for ever.
 """
 
 from __future__ import annotations
@@ -22,6 +24,21 @@ _REMEMBERED_MAX: Final = 16
 _SUFFIXES: Final = {PictureType.PNG: "png", PictureType.SVG: "svg"}
 # The colour of the ground in the icon.
 _ICON_COLOR: Final = "#14544a"
+FOLDER: Final = Path(__file__).parents[1] / "assets"
+CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+_PATH: Final = "/assets/"
+_MEDIA_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
+# How much of the colour a button keeps under the pointer.
+_HOVER_SHARE: Final = 0.85
+# How much of the colour is in the header of a page, where the rest is dark.
+_WALL_SHARE: Final = 0.85
+_DARK_WALL_SHARE: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,16 +105,6 @@ def _style_sheet(color: str) -> Asset:
 
 
 DEFAULT_LOOK: Final = look_of(PlatformBrand())
-FOLDER: Final = Path(__file__).parents[1] / "assets"
-CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
-_PATH: Final = "/assets/"
-_MEDIA_TYPES: Final = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml; charset=utf-8",
-    ".png": "image/png",
-    ".woff2": "font/woff2",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +129,6 @@ def asset_of(name: str, content: bytes) -> Asset:
         content=content,
         content_type=_MEDIA_TYPES[file.suffix],
     )
-
-
-# How much of the colour a button keeps under the pointer.
-_HOVER_SHARE: Final = 0.85
-# How much of the colour is in the header of a page, where the rest is dark.
-_WALL_SHARE: Final = 0.85
-_DARK_WALL_SHARE: Final = 0.3
 
 
 def accent(color: str) -> dict[str, str]:

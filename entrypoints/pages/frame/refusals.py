@@ -3,6 +3,10 @@
 The first sentence of a refusal's message states the problem; it is the heading.
 Each page has at least one button (`next_steps.py`) and the id of its request, with which people ask for help. A page
 that shows its own form again is not such a page, and has no id. Programs that request JSON get the usual body.
+
+A form that came at a bad moment, for a limit or while a service is busy, is shown again with what was typed. Passwords
+and codes are asked for again; everything else is filled in, so that nothing is typed twice. Where a form has no use any
+longer, because its object is gone, its texts are shown to copy.
 """
 
 from __future__ import annotations
@@ -127,6 +131,27 @@ _IN_GENERAL: Final[Mapping[type[Refusal], str]] = {
     UnsupportedMediaType: FORM_DAMAGED,
 }
 _FORBIDDEN: Final = 403
+# What a form shows again, by the names of its fields: the label, the type and what browsers fill in.
+_SHOWN: Final = {
+    "email": (marked("Email address"), "email", "username"),
+    "name": (marked("Name"), "text", "name"),
+}
+# What a form asks again.
+_SECRET: Final = {
+    "current_password": (marked("Current password"), "password", "current-password"),
+    "password": (marked("Password"), "password", "current-password"),
+    "new_password": (marked("New password"), "password", "new-password"),
+    "repeated": (marked("Repeat the new password"), "password", "new-password"),
+    "code": (marked("Code"), "text", "one-time-code"),
+    "client_secret": (marked("Client secret"), "password", "off"),
+    "siem_token": (marked("Token or API key"), "password", "off"),
+}
+# Texts that take a while to write.
+_TEXTS: Final = {
+    "emails": marked("Email addresses"),
+    "note": marked("Why"),
+    "reason": marked("Reason"),
+}
 
 
 def prefers_json(call: Call) -> bool:
@@ -229,29 +254,6 @@ def problems_of(refusal: Refusal | None) -> Mapping[str, str]:
 
 def _has_invalid_fields(refusal: Refusal) -> bool:
     return isinstance(refusal, BadRequest) and bool(refusal.details)
-
-
-# What a form shows again, by the names of its fields: the label, the type and what browsers fill in.
-_SHOWN: Final = {
-    "email": (marked("Email address"), "email", "username"),
-    "name": (marked("Name"), "text", "name"),
-}
-# What a form asks again.
-_SECRET: Final = {
-    "current_password": (marked("Current password"), "password", "current-password"),
-    "password": (marked("Password"), "password", "current-password"),
-    "new_password": (marked("New password"), "password", "new-password"),
-    "repeated": (marked("Repeat the new password"), "password", "new-password"),
-    "code": (marked("Code"), "text", "one-time-code"),
-    "client_secret": (marked("Client secret"), "password", "off"),
-    "siem_token": (marked("Token or API key"), "password", "off"),
-}
-# Texts that take a while to write.
-_TEXTS: Final = {
-    "emails": marked("Email addresses"),
-    "note": marked("Why"),
-    "reason": marked("Reason"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,8 @@
-"""The search of the manual: its sections, by the words of their headings, fields and texts, and by synonyms."""
+"""The search of the manual: its sections, by the words of their headings, fields and texts, and by synonyms.
+
+The place of a word counts, more than how often it occurs, and how rare it is. A word also finds its other forms
+("verify" finds "verifying"), words that it begins, and its synonyms.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +77,25 @@ _SAME: Final[Sequence[Sequence[str]]] = (
     ("impersonate", "act as"),
     ("rotate", "change key", "new secret"),
 )
+# What a text is made of: its parts, each with its weight.
+Parts: TypeAlias = Sequence[tuple[float, str]]
+# What else finds what a word means: each a word or several.
+Synonyms: TypeAlias = Mapping[str, Sequence[str]]
+# Of what is typed.
+WORDS_MAX: Final = 8
+_WORD: Final = re.compile(r"[^\W_]+")
+# Joined, "back-channel" is what people type.
+_COMPOUND: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
+_PLURAL: Final = re.compile(r"(?<=..[^s])s$")
+_ENDING: Final = re.compile(r"(?<=.....)(?:ation|ating|ated|ate)$|(?<=...)(?:ication|ation|ying|ied|ie|ing|ed|e|y)$")
+# What says nothing about a text.
+_COMMON: Final = frozenset(
+    {"a", "an", "and", "do", "for", "how", "i", "in", "is", "my", "of", "on", "set", "the", "to", "up", "with"}
+)
+# In relation to the word itself.
+_BEGUN: Final = 0.5
+_SYNONYM: Final = 0.6
+_BEGUN_LETTERS_MIN: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,27 +164,6 @@ def _excerpt(page: ManualPage, section: Section) -> str:
     if len(text) <= _EXCERPT_CHARACTERS_MAX:
         return text
     return text[:_EXCERPT_CHARACTERS_MAX].rpartition(" ")[0] + " …"
-
-
-# What a text is made of: its parts, each with its weight.
-Parts: TypeAlias = Sequence[tuple[float, str]]
-# What else finds what a word means: each a word or several.
-Synonyms: TypeAlias = Mapping[str, Sequence[str]]
-# Of what is typed.
-WORDS_MAX: Final = 8
-_WORD: Final = re.compile(r"[^\W_]+")
-# Joined, "back-channel" is what people type.
-_COMPOUND: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
-_PLURAL: Final = re.compile(r"(?<=..[^s])s$")
-_ENDING: Final = re.compile(r"(?<=.....)(?:ation|ating|ated|ate)$|(?<=...)(?:ication|ation|ying|ied|ie|ing|ed|e|y)$")
-# What says nothing about a text.
-_COMMON: Final = frozenset(
-    {"a", "an", "and", "do", "for", "how", "i", "in", "is", "my", "of", "on", "set", "the", "to", "up", "with"}
-)
-# In relation to the word itself.
-_BEGUN: Final = 0.5
-_SYNONYM: Final = 0.6
-_BEGUN_LETTERS_MIN: Final = 4
 
 
 class Ranking:

@@ -34,6 +34,20 @@ CREDENTIALS: Final = PartialTable(
 _PATH_PARAMETER: Final = re.compile(r"{([a-z_]+)}")
 _VARIABLE: Final = re.compile(r"\$([A-Z_]+)")
 _CONTINUED: Final = " \\\n  "
+# The argument of the client that takes a credential, and the variable that has it, as in the commands.
+_CREDENTIALS: Final = PartialTable(
+    {
+        CredentialKind.ACCESS_TOKEN: ("token", "TOKEN"),
+        CredentialKind.PRE_AUTH_TOKEN: ("token", "PRE_AUTH_TOKEN"),
+        CredentialKind.API_KEY: ("api_key", "API_KEY"),
+        CredentialKind.ORGANIZATION_KEY: ("key", "ORGANIZATION_KEY"),
+        CredentialKind.SCIM_TOKEN: ("token", "SCIM_TOKEN"),
+    }
+)
+# What the function does not take of an operation that offers a service, or makes a customer by another function.
+_OF_ANOTHER_FUNCTION: Final = frozenset({"name", "owner_email"})
+# Beyond it, each argument has a line of its own.
+_LINE_CHARACTERS_MAX: Final = 88
 
 
 def curl_example(route: Route, schemas: Schemas, base_url: str) -> str:
@@ -77,22 +91,6 @@ def _options(route: Route, schemas: Schemas) -> Iterator[str]:
     if route.form is not None:
         for name, value in example(schemas, schemas.of(route.form)).items():
             yield f"{'-F' if route.has_files else '--data-urlencode'} {shlex.quote(f'{name}={value}')}"
-
-
-# The argument of the client that takes a credential, and the variable that has it, as in the commands.
-_CREDENTIALS: Final = PartialTable(
-    {
-        CredentialKind.ACCESS_TOKEN: ("token", "TOKEN"),
-        CredentialKind.PRE_AUTH_TOKEN: ("token", "PRE_AUTH_TOKEN"),
-        CredentialKind.API_KEY: ("api_key", "API_KEY"),
-        CredentialKind.ORGANIZATION_KEY: ("key", "ORGANIZATION_KEY"),
-        CredentialKind.SCIM_TOKEN: ("token", "SCIM_TOKEN"),
-    }
-)
-# What the function does not take of an operation that offers a service, or makes a customer by another function.
-_OF_ANOTHER_FUNCTION: Final = frozenset({"name", "owner_email"})
-# Beyond it, each argument has a line of its own.
-_LINE_CHARACTERS_MAX: Final = 88
 
 
 def python_example(route: Route, function: str, schemas: Schemas, base_url: str) -> str:

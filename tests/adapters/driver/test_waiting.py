@@ -14,7 +14,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.columns import scalar_row
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.greenlets import run_in_greenlet
-from adapters.postgres.driver.waiting import answer, ready_now
+from adapters.postgres.driver.timed_connection import answer_of, ready_now
 
 # More than a socket takes at once, so that the driver must write, read and write again.
 MANY_BYTES = 4 * 1024 * 1024
@@ -43,7 +43,7 @@ def driver(*wanted: Wait) -> Generator[Wait, int, list[int]]:
 async def answered(end: socket.socket, *wanted: Wait, seconds_max: float = LONG_SECONDS) -> list[int]:
     """Wait for the driver's requests as a use case does."""
     return await run_in_greenlet(
-        lambda: answer(driver(*wanted), end.fileno(), seconds_max=seconds_max, spare_seconds=0.0),
+        lambda: answer_of(driver(*wanted), end.fileno(), seconds_max=seconds_max, spare_seconds=0.0),
         places=trio.CapacityLimiter(1),
         wait_seconds_max=LONG_SECONDS,
     )
@@ -150,9 +150,9 @@ async def test_after_a_deadline_of_its_own_a_use_case_can_wait_for_another_answe
 ) -> None:
     def ask_twice() -> list[int]:
         with pytest.raises(psycopg.OperationalError, match="no answer in time"):
-            answer(driver(Wait.R), ends[0].fileno(), seconds_max=SHORT_SECONDS, spare_seconds=None)
+            answer_of(driver(Wait.R), ends[0].fileno(), seconds_max=SHORT_SECONDS, spare_seconds=None)
         ends[1].send(b"answer")
-        return answer(driver(Wait.R), ends[0].fileno(), seconds_max=LONG_SECONDS, spare_seconds=0.0)
+        return answer_of(driver(Wait.R), ends[0].fileno(), seconds_max=LONG_SECONDS, spare_seconds=0.0)
 
     answered = await run_in_greenlet(ask_twice, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.gateways import stripe_requests
+from adapters.gateways import stripe
 from adapters.gateways.stripe import StripeGateway
 from core.secrets import Secret
 from entrypoints.installation import Installation
@@ -21,7 +21,7 @@ from tests.world.world import World
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaymentProvider]:
     """A payment provider, which is asked again without a pause."""
-    monkeypatch.setattr(stripe_requests, "PAUSE_SECONDS_MIN", 0.0)
+    monkeypatch.setattr(stripe, "PAUSE_SECONDS_MIN", 0.0)
     with running_provider() as provider:
         yield provider
 

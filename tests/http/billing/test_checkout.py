@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.gateways import stripe_requests
+from adapters.gateways import stripe
 from tests.application import Answer
 from tests.concurrency import at_once, statuses_of
 from tests.payment_provider import PaymentProvider
@@ -57,7 +57,7 @@ async def test_requests_carry_the_key_the_pinned_version_and_an_idempotency_key(
     assert [request.path for request in provider.requests] == ["/v1/customers", "/v1/checkout/sessions"]
     for request in provider.requests:
         assert request.headers["Authorization"].startswith("Basic ")
-        assert request.headers["Stripe-Version"] == stripe_requests.API_VERSION
+        assert request.headers["Stripe-Version"] == stripe.API_VERSION
         assert request.headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert provider.requests[0].key == f"gatehouse-customer-{shop.organization_id}-1"
     assert len({request.key for request in provider.requests}) == 2

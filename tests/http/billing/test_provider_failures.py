@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.gateways import stripe_requests
+from adapters.gateways import stripe
 from adapters.gateways.stripe import StripeGateway
 from core.secrets import Secret
 from entrypoints.installation import Installation
@@ -115,7 +115,7 @@ async def test_an_answer_that_is_too_large_is_a_billing_error(
     shop: Seller, buyer: SignedInUser, provider: PaymentProvider
 ) -> None:
     shop.bind_customer(mode="test")
-    provider.misbehave(200, b" " * (stripe_requests.ANSWER_BYTES_MAX + 1))
+    provider.misbehave(200, b" " * (stripe.ANSWER_BYTES_MAX + 1))
 
     assert_refused(await buyer.post(CHECKOUT, shop.purchase()), 500, "BILLING_ERROR")
 
@@ -123,7 +123,7 @@ async def test_an_answer_that_is_too_large_is_a_billing_error(
 async def test_a_provider_that_cannot_be_reached_is_a_billing_error(
     world: World, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stripe_requests, "PAUSE_SECONDS_MIN", 0.0)
+    monkeypatch.setattr(stripe, "PAUSE_SECONDS_MIN", 0.0)
     gateway = StripeGateway(url="http://127.0.0.1:1", key=Secret(KEY), clock=world.clock)
     shop = insert_seller(replace(world, client=serving(replace(installation, billing=gateway))))
 
@@ -136,7 +136,7 @@ async def test_a_provider_that_cannot_be_reached_is_a_billing_error(
 async def test_a_provider_that_does_not_answer_in_time_is_a_billing_error(
     shop: Seller, buyer: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stripe_requests, "REQUEST_SECONDS_MAX", 0.0)
+    monkeypatch.setattr(stripe, "REQUEST_SECONDS_MAX", 0.0)
 
     assert_refused(await buyer.post(CHECKOUT, shop.purchase()), 500, "BILLING_ERROR")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrypoints.pages.console.ranking import WORDS_MAX, Rank, longest_word, rank_of
+from entrypoints.pages.console.found_pages import WORDS_MAX, Rank, longest_word, rank_of
 
 SERVICES = (("Services",), "applications apps clients")
 CREATE = (("Create a service",), "add new application")

@@ -20,8 +20,8 @@ from typing import Final
 
 import pytest
 
-from entrypoints.pages.downloads import client_wheel as making
-from entrypoints.pages.downloads.client_wheel import client_wheel
+from entrypoints.pages.downloads import downloads as making
+from entrypoints.pages.downloads.downloads import client_wheel
 from tests.application import Client
 from tests.documents import MANUAL, ROOT
 
@@ -103,7 +103,7 @@ def test_the_wheel_has_every_file_of_the_package_and_a_line_for_each() -> None:
 
 
 def test_every_key_of_the_project_is_in_the_metadata_or_elsewhere_in_the_wheel() -> None:
-    # A new one needs a line in `client_wheel.py`.
+    # A new one needs a line in `downloads.py`.
     assert set(PROJECT) == {
         *("name", "version", "description", "readme", "requires-python", "license", "license-files", "authors"),
         *("classifiers", "dependencies", "optional-dependencies", "entry-points"),

@@ -11,8 +11,7 @@ import pytest
 
 from core.organizations.organizations import OrganizationStatus
 from core.wording import Grouped, Wording
-from entrypoints.pages.frame.languages import ENGLISH, LANGUAGES, Language, read_languages
-from entrypoints.pages.frame.po_files import PoFileMalformed, entries
+from entrypoints.pages.frame.languages import ENGLISH, LANGUAGES, Language, PoFileMalformed, entries, read_languages
 from entrypoints.pages.frame.rendering import render, templates
 from entrypoints.web.input.languages import LANGUAGE_COOKIE, asked_for
 from tests.application import Client
