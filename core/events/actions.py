@@ -239,22 +239,6 @@ class PlatformAction(Enum):
         return member
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlatformAuditEntry:
-    """One line of the platform audit log."""
-
-    id: UUID
-    actor_user_id: UUID | None
-    action: PlatformAction
-    target_id: str
-    organization_id: UUID | None
-    ip_address: str | None
-    user_agent: str | None
-    success: bool
-    details: dict[str, Any]
-    created_at: datetime
-
-
 def record_impersonated(uow: UnitOfWork, deed: str, /, *, organization_id: UUID | None = None, **details: Any) -> None:
     """Record an action of an impersonator that no organization's audit log records; nothing for any other caller."""
     caller = uow.caller

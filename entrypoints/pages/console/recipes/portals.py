@@ -9,6 +9,18 @@ _RUN: Final = "2.16.1 (Debian)"
 _RECOMMENDS: Final = marked(
     "Of Debian's packages it needs the recommended ones too, and https, or an address of loopback."
 )
+_ADMINS: Final = marked("A rule lets a group in: listMatch($memberOf, 'admins', 1).")
+_APPLICATION: Final = """\
+# An application behind it that the group admins alone may open; the menu shows it to no one else:
+cli addKey \\
+  locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
+  applicationList/protected type category \\
+  applicationList/protected catname Applications \\
+  applicationList/protected/reports type application \\
+  applicationList/protected/reports/options name Reports \\
+  applicationList/protected/reports/options uri https://reports.example.com/ \\
+  applicationList/protected/reports/options display auto
+"""
 
 RECIPES: Final = (
     Recipe(
@@ -35,19 +47,11 @@ cli addKey \\
   oidcOPMetaDataExportedVars/gatehouse mail email \\
   oidcOPMetaDataExportedVars/gatehouse cn name \\
   oidcOPMetaDataExportedVars/gatehouse memberOf groups
-# An application behind it that the group admins alone may open; the menu shows it to no one else:
-cli addKey \\
-  locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
-  applicationList/protected type category \\
-  applicationList/protected catname Applications \\
-  applicationList/protected/reports type application \\
-  applicationList/protected/reports/options name Reports \\
-  applicationList/protected/reports/options uri https://reports.example.com/ \\
-  applicationList/protected/reports/options display auto
-""",
+"""
+            + _APPLICATION,
         },
         groups=marked("It keeps the list of names in groups, or in service_roles, which rules compare."),
-        admins=marked("A rule lets a group in: listMatch($memberOf, 'admins', 1)."),
+        admins=_ADMINS,
         notes=(_RECOMMENDS,),
     ),
     Recipe(
@@ -69,19 +73,11 @@ cli addKey \\
   samlIDPMetaDataExportedAttributes/gatehouse cn "0;name" \\
   samlIDPMetaDataExportedAttributes/gatehouse role "0;role" \\
   samlIDPMetaDataExportedAttributes/gatehouse memberOf "0;groups"
-# An application behind it that the group admins alone may open; the menu shows it to no one else:
-cli addKey \\
-  locationRules/reports.example.com default "listMatch(\\$memberOf, 'admins', 1)" \\
-  applicationList/protected type category \\
-  applicationList/protected catname Applications \\
-  applicationList/protected/reports type application \\
-  applicationList/protected/reports/options name Reports \\
-  applicationList/protected/reports/options uri https://reports.example.com/ \\
-  applicationList/protected/reports/options display auto
-""",
+"""
+            + _APPLICATION,
         },
         groups=SAML_GROUPS,
-        admins=marked("A rule lets a group in: listMatch($memberOf, 'admins', 1)."),
+        admins=_ADMINS,
         notes=(
             marked("Make its SAML key in the Manager first; then import its metadata here."),
             marked(
