@@ -9,7 +9,7 @@ from actors.audit_sealer import AuditSealer
 from actors.audit_tails import AuditTailWatcher, MemoryAuditTails
 from actors.billing_reconciler import BillingReconciler
 from actors.bulk_worker import BulkWorker
-from actors.certificate_watcher import CertificateWatcher
+from actors.certificates import CertificateWatcher, MetadataReader
 from actors.clock_watcher import ClockWatcher
 from actors.counters import AuditCounter, SalesCounter, ServiceUserCounter, SignInCounter
 from actors.customer_sweeper import CustomerSweeper
@@ -23,7 +23,6 @@ from actors.live_processes import MemoryLiveProcesses
 from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_couriers import MailCourier, OldMails, RoutedMailCourier
 from actors.mailboxes import Mailbox
-from actors.metadata_reader import MetadataReader
 from actors.metrics_refresher import MetricsRefresher
 from actors.overlooked_work import OverlookedWorkFinder
 from actors.periods import PeriodicConnections

@@ -4,6 +4,7 @@ Libraries take more: padding, which RFC 7515, 2 leaves out, and the last bits of
 one token has several texts under one signature. `COMPACT_FORM.fullmatch` takes one of them.
 """
 
+import base64
 import re
 from typing import Final
 
@@ -14,3 +15,8 @@ _PART: Final = (
     r"(?:[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048]|[A-Za-z0-9_-][AQgw])?"
 )
 COMPACT_FORM: Final = re.compile(rf"{_PART}\.{_PART}\.{_PART}")
+
+
+def decoded(part: str) -> bytes:
+    """Return the bytes of a part of the compact form."""
+    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))

@@ -16,7 +16,7 @@ from typing import Any, Final, cast, final
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-from adapters.crypto.compact_form import COMPACT_FORM
+from adapters.crypto.compact_form import COMPACT_FORM, decoded
 from core.openid.clients import KeySet
 from core.openid.dpop import SelfSigned
 
@@ -63,7 +63,7 @@ class JsonWebSignatures:
     def unverified(self, token: str) -> Mapping[str, Any] | None:
         if _header(token) is None:
             return None
-        return _object(_decoded(token.partition(".")[2].partition(".")[0]))
+        return _object(decoded(token.partition(".")[2].partition(".")[0]))
 
     def verified(
         self, token: str, keys: KeySet, *, algorithms: Container[str] | None = None, kind: str | None = None
@@ -151,7 +151,7 @@ def _is_usable(public: RSAPublicKey) -> bool:
 def _header(token: str, characters_max: int = TOKEN_CHARACTERS_MAX) -> dict[str, Any] | None:
     if len(token) > characters_max or COMPACT_FORM.fullmatch(token) is None:
         return None
-    header = _object(_decoded(token.partition(".")[0]))
+    header = _object(decoded(token.partition(".")[0]))
     # An extension that is marked as critical would have to be understood (RFC 7515, 4.1.11).
     if header is None or "crit" in header:
         return None
@@ -166,11 +166,6 @@ def _thumbprint(key: Mapping[str, str]) -> str:
     members = {name: key[name] for name in _THUMBPRINT_MEMBERS[key["kty"]]}
     canonical = json.dumps(members, separators=(",", ":"), sort_keys=True)
     return base64.urlsafe_b64encode(hashlib.sha256(canonical.encode()).digest()).decode().rstrip("=")
-
-
-def _decoded(segment: str) -> bytes:
-    """Return the bytes of a part of the compact form."""
-    return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

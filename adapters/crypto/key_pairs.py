@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from adapters.crypto.compact_form import decoded
 from core.secrets import Secret
 from core.sessions.security_profiles import SignatureAlgorithm
 from core.sessions.signing_keys import KeyPair, SigningKey
@@ -145,7 +146,7 @@ def _required_members(public: PublicKey) -> dict[str, str]:
 
 
 def _number(text: str) -> int:
-    return int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    return int.from_bytes(decoded(text))
 
 
 def _big_endian(number: int) -> bytes:

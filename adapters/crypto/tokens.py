@@ -20,7 +20,7 @@ from typing import Any, cast, final
 
 import msgspec
 
-from adapters.crypto.compact_form import COMPACT_FORM
+from adapters.crypto.compact_form import COMPACT_FORM, decoded
 from adapters.crypto.key_pairs import (
     PrivateKey,
     PublicKey,
@@ -216,9 +216,9 @@ def _verified(token: str, kind: TokenKind, public_key: Callable[[str], PublicKey
         raise TokenInvalid
     # The header is exactly ours, so there is nothing else to parse: a library would read it once more.
     signed, _, signature = token.rpartition(".")
-    if not has_signed(public, signed.encode(), _decoded(signature)):
+    if not has_signed(public, signed.encode(), decoded(signature)):
         raise TokenInvalid
-    return _Verified(kid, MappingProxyType(_json_object(_decoded(signed.partition(".")[2]))))
+    return _Verified(kid, MappingProxyType(_json_object(decoded(signed.partition(".")[2]))))
 
 
 def _parsed(key: SigningKey, known: _SigningKey | None) -> _SigningKey:
@@ -233,7 +233,7 @@ def _published(key: SigningKey) -> _PublishedKey:
 
 def _named_key(token: str, kind: TokenKind) -> tuple[str, str]:
     """Return the key id and the algorithm of the header; raise `TokenInvalid` unless Gatehouse writes such a header."""
-    header = _json_object(_decoded(token.partition(".")[0]))
+    header = _json_object(decoded(token.partition(".")[0]))
     kid, algorithm = header.get("kid"), header.get("alg")
     is_known = isinstance(kid, str) and algorithm in _ALGORITHM_ORDER
     if not is_known or header != {"alg": algorithm, "kid": kid, "typ": kind.value}:
@@ -248,11 +248,6 @@ def _encoded(part: Mapping[str, Any]) -> bytes:
 
 def _base64url(data: bytes) -> bytes:
     return base64.urlsafe_b64encode(data).rstrip(b"=")
-
-
-def _decoded(part: str) -> bytes:
-    """Return the bytes of a part of the compact form."""
-    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
 def _json_object(text: bytes) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
+from adapters.crypto.compact_form import decoded
 from adapters.gateways import upstream_connections
 from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests, failed, time_limit
@@ -139,7 +139,7 @@ def _require_success(url: str, status: int, answer: Mapping[str, Any]) -> None:
 def _unverified_claims(id_token: Any) -> Mapping[str, Any]:
     try:
         _, payload, _ = str(id_token).split(".")
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        claims = json.loads(decoded(payload))
     except (ValueError, RecursionError):
         claims = None
     if not isinstance(claims, dict):

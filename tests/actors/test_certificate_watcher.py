@@ -7,7 +7,7 @@ from typing import Any, cast
 import trio
 from trio.testing import MockClock
 
-from actors.certificate_watcher import BATCH_ROWS_MAX, CertificateWatcher
+from actors.certificates import BATCH_ROWS_MAX, CertificateWatcher
 from adapters.prometheus import PrometheusMetrics
 from core.saml import certificates
 from core.sign_in.upstream.connections import connection_keys, metadata_validity

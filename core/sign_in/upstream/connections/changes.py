@@ -7,7 +7,7 @@ Switching a connection off, and no longer trusting it with the second factor, en
 
 Certificates stay that the connection's own metadata address publishes for the same entity id: over https, at an address
 that has not changed since the last sign-in by it, and that was set by an editor who may give every role. They are taken
-over within the hour (`actors/metadata_reader.py`) and at the first answer that they sign, and the owner gets a mail.
+over within the hour (`actors/certificates.py`) and at the first answer that they sign, and the owner gets a mail.
 
 All ways to change a connection lead through here: a member, the holder of a setup link, and metadata that have changed
 when they are read again. An editor who adds a certificate, or another place to read metadata from, can sign in as every

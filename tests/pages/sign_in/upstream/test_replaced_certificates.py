@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from trio.testing import MockClock
 
-from actors.metadata_reader import MetadataReader
+from actors.certificates import MetadataReader
 from adapters.gateways.upstream_saml import REMEMBERED_SECONDS
 from tests.clock import SettableClock
 from tests.identity_provider import IdentityProvider

@@ -1,7 +1,9 @@
-"""Reads the metadata of identity providers again, so that their new certificates count before a sign-in needs them.
+"""Reads the metadata of identity providers again, and warns of SAML certificates and metadata that end soon.
 
-`core/sign_in/upstream/connections/changes.py` says what is taken over, and mails the owner. Changes that would end
-links are left to the sign-in that finds them, and to the people who configure the connection.
+New certificates count before a sign-in needs them: `core/sign_in/upstream/connections/changes.py` says what is taken
+over, and mails the owner. Changes that would end links are left to the sign-in that finds them, and to the people who
+configure the connection. Of each that ends, one mail warns: `core/saml/certificates.py`, and `connection_keys.py` and
+`metadata_validity.py` beside the changes, define how soon, and who gets it.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import structlog
 import trio
 
 from actors.periods import PeriodicActor, PeriodicConnections
+from core.saml import certificates
 from core.sign_in.upstream.answers import UpstreamFailed
-from core.sign_in.upstream.connections import changes
+from core.sign_in.upstream.connections import changes, connection_keys, metadata_validity
 from core.sign_in.upstream.connections.changes import PublishedMetadata
 
 if TYPE_CHECKING:
@@ -23,9 +26,28 @@ if TYPE_CHECKING:
 
     from ports.sign_in.upstream.gateway import SamlConnectionGateway
 
+# Each one locks its row until the batch commits.
+BATCH_ROWS_MAX = 20
 METADATA_AT_ONCE_MAX: Final = 8
 
 log = structlog.get_logger(__name__)
+
+
+class CertificateWatcher(PeriodicActor):
+    """An actor; a certificate that it has not warned of remains for the next period, so it needs no draining."""
+
+    job_type = "saml_certificates"
+    period_seconds = 3600.0
+    in_turn = True
+
+    async def work(self) -> None:
+        warned = await self._in_batches(certificates.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)
+        if warned:
+            log.info("saml.certificates_ending", certificates=warned)
+        of_connections = await self._in_batches(connection_keys.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)
+        metadata = await self._in_batches(metadata_validity.warn, BATCH_ROWS_MAX, full=BATCH_ROWS_MAX)
+        if of_connections or metadata:
+            log.info("connections.ending", keys=of_connections, metadata=metadata)
 
 
 class MetadataReader(PeriodicActor):
