@@ -62,7 +62,7 @@ class _Courier(Dispatcher[Target]):
         self._deferrals = SpacedReports()
 
     async def _sent(
-        self, mail: Mail, send: Callable[[RenderedMail], Awaitable[None]], organization_id: UUID | None = None
+        self, mail: Mail, send: Callable[[RenderedMail], Awaitable[object]], organization_id: UUID | None = None
     ) -> Record:
         """Try to send a mail; return the use case that records the result, or raise `MailServerUnusable`."""
         described = _described(mail, organization_id)

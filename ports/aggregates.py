@@ -24,7 +24,7 @@ from ports.billing.gateway import BillingCheckouts, Sandbox
 from ports.billing.subscriptions import BillingCancellations, BillingEvents, BillingSubscriptions, SubscriptionsOfUser
 from ports.credentials.devices import Devices, Locations
 from ports.credentials.mfa import MfaEvents, SecondFactors, StoredBackupCodes, Totp, TotpSecrets
-from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
+from ports.credentials.passkeys import PasskeyChallenges, Passkeys
 from ports.customers.customers import (
     CustomerClaims,
     CustomerUsages,
@@ -273,7 +273,6 @@ class Aggregates(ReadsElsewhere, Protocol):
     totp_secrets: Final[TotpSecrets]
     second_factors: Final[SecondFactors]
     backup_codes: Final[StoredBackupCodes]
-    webauthn: Final[WebAuthn]
     passkeys: Final[Passkeys]
     passkey_challenges: Final[PasskeyChallenges]
     mfa_events: Final[MfaEvents]

@@ -20,6 +20,7 @@ from core.sessions.origins import Origin
 from core.sessions.token_additions import TokenSubject
 from ports.aggregates import Aggregates, ReadsElsewhere
 from ports.clock import Randomness
+from ports.credentials.passkeys import WebAuthn
 from ports.domain_names import DomainNames
 from ports.events.recording import Recording
 from ports.pepper import Pepper
@@ -58,6 +59,11 @@ class UnitOfWork(Recording, Aggregates, Protocol):
     @property
     def pepper(self) -> Pepper:
         """Keyed hashes that only this installation can compute."""
+        ...
+
+    @property
+    def webauthn(self) -> WebAuthn:
+        """WebAuthn for the host of the request; it is made when a passkey is first used."""
         ...
 
     @property

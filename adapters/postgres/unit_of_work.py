@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -114,7 +114,7 @@ class PostgresUnitOfWork(Aggregates):
             notes_position=reading is not None,
         )
 
-    @cached_property
+    @property
     def webauthn(self) -> WebAuthn:
         host = self.origin.custom_host
         return self._webauthn() if host is None else self._webauthn().of_host(host.name)
