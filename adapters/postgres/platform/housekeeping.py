@@ -48,7 +48,7 @@ _DELETED: Final = PartialTable(
     {
         Leftover.SIGN_IN_FAILURES: _Expired("sign_in_failures", "created_at"),
         Leftover.RECENT_REFUSALS: _Expired(
-            "recent_refusals", "id", bound="< first_id_at(%s + interval '1 millisecond')"
+            "recent_refusals", "id", bound="< first_id_at(%s::timestamptz + interval '1 millisecond')"
         ),
         Leftover.RECENT_ACTS: _Expired("recent_acts", "done_at", key="number"),
         Leftover.SIGN_IN_HABITS: _Expired("sign_in_habits", key="user_id"),

@@ -271,4 +271,4 @@ async def test_end_users_are_looked_for_among_the_newest_while_typing_and_among_
     page = await owner.open(f"{ACME}/search?q=harry.")
 
     assert typed == [f"{below}{max(ids)}"]
-    assert all(f'href="{end_users}{user_id}"' in page.text for user_id in ids)
+    assert all(f'href="{below}{user_id}"' in page.text for user_id in ids)
