@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from gatehouse_client.calls import UNSET, Call, ListCall, Unset, body_of, query_of, segment
 
-API_VERSION: Final = "3.12"
+API_VERSION: Final = "3.13"
 
 
 class AddressLimits(TypedDict):
@@ -3822,90 +3822,6 @@ def sign_ins_list_platform_sign_ins(
     )
 
 
-def upstream_connections_log_out_by_token(connection_id: str, *, logout_token: str | Unset = UNSET) -> Call[None]:
-    """End the sessions that the OpenID provider of a connection names in a logout token.
-
-    connection_id: The id of the connection to the identity provider.
-    logout_token: The logout token of the provider, a signed JWT.
-    """
-    return Call(
-        method="POST",
-        path=f"/auth/upstream/{segment(connection_id)}/backchannel-logout",
-        body=body_of(logout_token=logout_token),
-        is_form=True,
-        answer="nothing",
-    )
-
-
-def list_domain_routes(slug: str) -> ListCall[RouteList, DomainRoute]:
-    """List the routes by their domains.
-
-    slug: The short name that paths contain. It never changes.
-    """
-    return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/domain-routes", items="domain_routes")
-
-
-def create_domain_route(
-    slug: str, *, domain: str, provider_id: str, enforced: bool | Unset = UNSET
-) -> Call[DomainRoute]:
-    """Claim a mail domain. It routes nothing before it was verified.
-
-    slug: The short name that paths contain. It never changes.
-    domain: The domain of the email address.
-    provider_id: The id of the connection.
-    enforced: Whether every other way to sign in is refused for this domain.
-    """
-    return Call(
-        method="POST",
-        path=f"/api/organizations/{segment(slug)}/domain-routes",
-        body=body_of(domain=domain, provider_id=provider_id, enforced=enforced),
-    )
-
-
-def change_domain_route(
-    slug: str,
-    route_id: str,
-    *,
-    dry_run: bool | Unset = UNSET,
-    provider_id: str | Unset | None = UNSET,
-    enforced: bool | Unset | None = UNSET,
-) -> Call[DomainRoute | RouteEffects]:
-    """Change the connection of a route, or whether it is enforced.
-
-    slug: The short name that paths contain. It never changes.
-    route_id: The id of the domain route.
-    dry_run: Change nothing, and answer what would become of people.
-    provider_id: The id of the connection.
-    enforced: Whether every other way to sign in is refused for this domain.
-    """
-    return Call(
-        method="PATCH",
-        path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}",
-        query=query_of(dry_run=dry_run),
-        body=body_of(provider_id=provider_id, enforced=enforced),
-    )
-
-
-def delete_domain_route(slug: str, route_id: str) -> Call[None]:
-    """Delete a route, and give the claim to its domain up.
-
-    slug: The short name that paths contain. It never changes.
-    route_id: The id of the domain route.
-    """
-    return Call(
-        method="DELETE", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}", answer="nothing"
-    )
-
-
-def verify_domain_route(slug: str, route_id: str) -> Call[DomainRoute]:
-    """Ask the name servers of the domain for the TXT record now.
-
-    slug: The short name that paths contain. It never changes.
-    route_id: The id of the domain route.
-    """
-    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}/verify")
-
-
 def show_oauth_credentials(slug: str, provider: str) -> Call[OwnCredentials]:
     """Show the credentials, without the secret.
 
@@ -4133,6 +4049,90 @@ def rotate_upstream_key(slug: str, provider_id: str) -> Call[ConnectionKeyRecord
     return Call(
         method="POST",
         path=f"/api/organizations/{segment(slug)}/upstream-providers/{segment(provider_id)}/rotate-key-pair",
+    )
+
+
+def list_domain_routes(slug: str) -> ListCall[RouteList, DomainRoute]:
+    """List the routes by their domains.
+
+    slug: The short name that paths contain. It never changes.
+    """
+    return ListCall(method="GET", path=f"/api/organizations/{segment(slug)}/domain-routes", items="domain_routes")
+
+
+def create_domain_route(
+    slug: str, *, domain: str, provider_id: str, enforced: bool | Unset = UNSET
+) -> Call[DomainRoute]:
+    """Claim a mail domain. It routes nothing before it was verified.
+
+    slug: The short name that paths contain. It never changes.
+    domain: The domain of the email address.
+    provider_id: The id of the connection.
+    enforced: Whether every other way to sign in is refused for this domain.
+    """
+    return Call(
+        method="POST",
+        path=f"/api/organizations/{segment(slug)}/domain-routes",
+        body=body_of(domain=domain, provider_id=provider_id, enforced=enforced),
+    )
+
+
+def change_domain_route(
+    slug: str,
+    route_id: str,
+    *,
+    dry_run: bool | Unset = UNSET,
+    provider_id: str | Unset | None = UNSET,
+    enforced: bool | Unset | None = UNSET,
+) -> Call[DomainRoute | RouteEffects]:
+    """Change the connection of a route, or whether it is enforced.
+
+    slug: The short name that paths contain. It never changes.
+    route_id: The id of the domain route.
+    dry_run: Change nothing, and answer what would become of people.
+    provider_id: The id of the connection.
+    enforced: Whether every other way to sign in is refused for this domain.
+    """
+    return Call(
+        method="PATCH",
+        path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}",
+        query=query_of(dry_run=dry_run),
+        body=body_of(provider_id=provider_id, enforced=enforced),
+    )
+
+
+def delete_domain_route(slug: str, route_id: str) -> Call[None]:
+    """Delete a route, and give the claim to its domain up.
+
+    slug: The short name that paths contain. It never changes.
+    route_id: The id of the domain route.
+    """
+    return Call(
+        method="DELETE", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}", answer="nothing"
+    )
+
+
+def verify_domain_route(slug: str, route_id: str) -> Call[DomainRoute]:
+    """Ask the name servers of the domain for the TXT record now.
+
+    slug: The short name that paths contain. It never changes.
+    route_id: The id of the domain route.
+    """
+    return Call(method="POST", path=f"/api/organizations/{segment(slug)}/domain-routes/{segment(route_id)}/verify")
+
+
+def upstream_connections_log_out_by_token(connection_id: str, *, logout_token: str | Unset = UNSET) -> Call[None]:
+    """End the sessions that the OpenID provider of a connection names in a logout token.
+
+    connection_id: The id of the connection to the identity provider.
+    logout_token: The logout token of the provider, a signed JWT.
+    """
+    return Call(
+        method="POST",
+        path=f"/auth/upstream/{segment(connection_id)}/backchannel-logout",
+        body=body_of(logout_token=logout_token),
+        is_form=True,
+        answer="nothing",
     )
 
 
