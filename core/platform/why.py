@@ -7,9 +7,9 @@ a customer see of each other's people is in `explained_customers.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
@@ -19,7 +19,10 @@ from core.platform.sign_in_checks import RuleVerdict, SignInWalk
 from core.sign_in.own_account import NamedConnection
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import SignIn
-from core.sign_in.upstream.connections.failures import UpstreamFailure
+from core.sign_in.upstream.connections.failures import SHOWN_MAX, UpstreamFailure
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 ATTEMPTS_MAX: Final = 10
 
@@ -92,6 +95,21 @@ class SignInExplanation:
         found = (one for one in self.walks if one.connection is not None and one.connection.id == required.id)
         step = next((_step_by(walk) for walk in found), None)
         return NextStep(step=step, connection=required) if step is not None else None
+
+
+def problems_of(
+    uow: UnitOfWork, organization_id: UUID, connections: Iterable[tuple[UUID, str]]
+) -> tuple[ConnectionProblems, ...]:
+    """Return why sign-ins by connections of an organization, given by their ids and names, failed lately."""
+    found = [
+        ConnectionProblems(
+            connection_id=connection_id,
+            name=name,
+            failures=uow.upstream_failures.of_connection(organization_id, connection_id, limit=SHOWN_MAX),
+        )
+        for connection_id, name in connections
+    ]
+    return tuple(one for one in found if one.failures)
 
 
 def _step_by(walk: SignInWalk) -> AwaitedStep | None:

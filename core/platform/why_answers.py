@@ -31,8 +31,8 @@ from core.platform import explained_customers
 from core.platform.explained_customers import CustomerOfUser
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict, SignInWalk, SignInWay
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import ATTEMPTS_MAX, ExplainedAccount, SignInExplanation
-from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named, problems_of
+from core.platform.why import ATTEMPTS_MAX, ExplainedAccount, SignInExplanation, problems_of
+from core.platform.why_asked import WAYS, AskedSignIn, SignInView, named
 from core.sign_in.reasons import SignInReason
 from core.sign_in.rules import Rule
 from core.sign_in.sign_ins import Scope

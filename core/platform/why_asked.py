@@ -6,7 +6,7 @@ asking side may not know. The sides are in `why_answers.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -35,7 +35,7 @@ from core.platform.sign_in_checks import (
     judge_to_end,
 )
 from core.platform.sign_in_questions import SignInQuestion
-from core.platform.why import ConnectionProblems
+from core.platform.why import ConnectionProblems, problems_of
 from core.saml import providers
 from core.sessions.limits import Confinement
 from core.sessions.sessions import MAILED, MFA
@@ -53,7 +53,6 @@ from core.sign_in.upstream import sign_in as upstream_sign_in
 from core.sign_in.upstream.connection_rules import ConnectionFacts
 from core.sign_in.upstream.connections import at_once
 from core.sign_in.upstream.connections.connections import ConnectionRecord
-from core.sign_in.upstream.connections.failures import SHOWN_MAX
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -423,21 +422,6 @@ def named(uow: UnitOfWork, question: SignInQuestion) -> User | None:
     if question.user_id is not None:
         return uow.users.by_id(question.user_id)
     return uow.users.by_email(canonical_email(question.email, uow.domain_names.to_ascii))
-
-
-def problems_of(
-    uow: UnitOfWork, organization_id: UUID, connections: Iterable[tuple[UUID, str]]
-) -> tuple[ConnectionProblems, ...]:
-    """Return why sign-ins by connections of an organization, given by their ids and names, failed lately."""
-    found = [
-        ConnectionProblems(
-            connection_id=connection_id,
-            name=name,
-            failures=uow.upstream_failures.of_connection(organization_id, connection_id, limit=SHOWN_MAX),
-        )
-        for connection_id, name in connections
-    ]
-    return tuple(one for one in found if one.failures)
 
 
 def _standing_of_new(organization: Organization, connection: ConnectionRecord) -> ConnectionStanding:
