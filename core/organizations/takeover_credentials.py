@@ -166,8 +166,8 @@ def switch_connections_off(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequenc
         # A statement of its own: it finds sessions that began while the ones above waited for a lock.
         ended += uow.sessions.revoke_by_connection(one.organization_id, one.id)
         sessions.record_ended_of(uow, ended, one.organization_id, connection_id=str(one.id))
-        details = {"enabled": False, "sessions_ended": len(ended)}
-        _record(uow, AuditAction.UPSTREAM_CONNECTION_UPDATED, one.organization_id, one, **details)
+        action = AuditAction.UPSTREAM_CONNECTION_UPDATED
+        _record(uow, action, one.organization_id, one, enabled=False, sessions_ended=len(ended))
     return connections
 
 
