@@ -108,7 +108,7 @@ def test_pages_and_descriptions_wait_for_their_first_request(imported: set[str])
     assert sorted(name for name in imported if name.startswith("entrypoints.web.describing")) == []
     # Mails have the languages and the brand of the platform, too.
     assert {name for name in imported if name.startswith("entrypoints.pages.")} == {
-        f"entrypoints.pages.frame{name}" for name in ("", ".languages", ".platform_look", ".po_files")
+        f"entrypoints.pages.frame{name}" for name in ("", ".languages", ".platform_look")
     }
 
 
