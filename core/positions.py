@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Final, Generic, Protocol, TypeVar
+from functools import partial
+from typing import Any, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
@@ -56,6 +57,34 @@ def found_rows(rows: Sequence[Row], *, after: Position | None, limit: int, count
     listed = rows[:limit]
     total = len(rows) if after is None and len(rows) <= limit else count(counted_max=COUNTED_MAX + 1)
     return FoundRows(found=listed, total=total, next=listed[-1].position if len(rows) > limit else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Row]):
+    """A list as its reader may see it: a use case returns it that has authorized the reader and understood the filters.
+
+    `page` takes `after` and `limit`, and `count` takes `counted_max`.
+    """
+
+    page: Callable[..., Sequence[Row]]
+    count: Callable[..., int]
+
+    def shown(self, show: Callable[[Sequence[Row]], Sequence[Row]]) -> Listing[Row]:
+        """Return the list with its rows as the reader may see them."""
+
+        def page(**part: Any) -> Sequence[Row]:
+            return show(self.page(**part))
+
+        return Listing(page, self.count)
+
+    def first(self, *, after: Position | None, limit: int) -> FoundRows[Row]:
+        """Return the first rows after a position, and how many there are in all."""
+        return found_rows(self.page(after=after, limit=limit + 1), after=after, limit=limit, count=self.count)
+
+
+def listing(page: Callable[..., Sequence[Row]], count: Callable[..., int], *at: Any, **wanted: Any) -> Listing[Row]:
+    """Return the list of what a port pages through and counts by the same values."""
+    return Listing(partial(page, *at, **wanted), partial(count, *at, **wanted))
 
 
 # Before every row.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from core.errors import NotFound
 from core.invitations.invitations import Invitation, InvitationStatus, invite, revoke
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
-from core.positions import FoundRows, Position, found_rows
+from core.positions import Listing, Position, listing
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -48,15 +47,11 @@ class ListedInvitation:
         return Position(at=self.created_at, id=self.id)
 
 
-def search(
-    uow: UnitOfWork, slug: str, *, search: str, status: InvitationStatus | None, after: Position | None, limit: int
-) -> FoundRows[ListedInvitation]:
+def found(uow: UnitOfWork, slug: str, *, search: str, status: InvitationStatus | None) -> Listing[ListedInvitation]:
     """Find invitations by a part of their address and by status; without them all, from the newest on."""
-    organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
+    organization_id = authorize(uow, slug, Operation.INVITATIONS_LIST).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.elsewhere.invited.page(organization.id, part=part, status=status, after=after, limit=limit + 1)
-    count = partial(uow.elsewhere.invited.count, organization.id, part=part, status=status)
-    return found_rows(found, after=after, limit=limit, count=count)
+    return listing(uow.elsewhere.invited.page, uow.elsewhere.invited.count, organization_id, part=part, status=status)
 
 
 def show_waiting(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Invitation:

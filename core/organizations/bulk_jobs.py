@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -20,7 +19,7 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
 from core.organizations.access import Operation, authorize_platform
-from core.positions import FoundRows, Position, found_rows
+from core.positions import FoundRows, Listing, Position, listing
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -198,13 +197,14 @@ def begin(
     return job.id
 
 
-def search(uow: UnitOfWork, slug: str | None, *, after: Position | None, limit: int) -> FoundRows[Job]:
+def found(uow: UnitOfWork, slug: str | None) -> Listing[Job]:
     """List the jobs of an organization, or of the platform (None), that the caller could have begun, newest first."""
-    organization_id, kinds = _begun_by_caller(uow, slug)
-    found = uow.elsewhere.bulk_jobs.page(organization_id, kinds, after=after, limit=limit + 1)
-    return found_rows(
-        found, after=after, limit=limit, count=partial(uow.elsewhere.bulk_jobs.count, organization_id, kinds)
-    )
+    return listing(uow.elsewhere.bulk_jobs.page, uow.elsewhere.bulk_jobs.count, *_begun_by_caller(uow, slug))
+
+
+def of_platform(uow: UnitOfWork, *, after: Position | None, limit: int) -> FoundRows[Job]:
+    """List the jobs of the platform, newest first."""
+    return found(uow, None).first(after=after, limit=limit)
 
 
 def show(

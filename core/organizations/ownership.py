@@ -73,7 +73,7 @@ def candidates(uow: UnitOfWork, slug: str, *, search: str, limit: int) -> FoundR
     access.authorize(uow, slug, Operation.OWNERSHIP_TRANSFER)
     if not search.strip():
         return FoundRows(found=[], total=0, next=None)
-    return people.search(uow, slug, search=search, role="", after=None, limit=limit)
+    return people.found(uow, slug, search=search, role="").first(after=None, limit=limit)
 
 
 def show_candidate(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedMember:

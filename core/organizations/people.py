@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -20,7 +19,7 @@ from core.organizations.access import Operation, OrganizationAccess, authorize
 from core.organizations.bulk_jobs import JobKind, ListChanged, WantedRow
 from core.organizations.members import MemberUnknown
 from core.organizations.organizations import OWNER
-from core.positions import FoundRows, Position, found_rows
+from core.positions import Listing, Position, listing
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -91,24 +90,11 @@ class SelectedMembers:
     departure: MemberDeparture
 
 
-def search(
-    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position | None, limit: int
-) -> FoundRows[ListedMember]:
+def found(uow: UnitOfWork, slug: str, *, search: str, role: str) -> Listing[ListedMember]:
     """Find members by a part of their address and by role, the oldest membership first; empty texts find all."""
-    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
+    organization_id = authorize(uow, slug, Operation.MEMBERS_LIST).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.elsewhere.people.page(organization.id, part=part, role=role, after=after, limit=limit + 1)
-    count = partial(uow.elsewhere.people.count, organization.id, part=part, role=role)
-    return found_rows(found, after=after, limit=limit, count=count)
-
-
-def listed(
-    uow: UnitOfWork, slug: str, *, search: str, role: str, after: Position | None, limit: int
-) -> Sequence[ListedMember]:
-    """Return a part of what `search` finds, without a count; for files."""
-    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
-    part = part_of_email(search, uow.domain_names.to_ascii)
-    return uow.elsewhere.people.page(organization.id, part=part, role=role, after=after, limit=limit)
+    return listing(uow.elsewhere.people.page, uow.elsewhere.people.count, organization_id, part=part, role=role)
 
 
 def show_departure(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, MemberDeparture]:

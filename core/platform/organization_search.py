@@ -102,13 +102,13 @@ def _is_open(authorized: OrganizationAccess, operation: Operation) -> bool:
 
 def _members(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.MEMBER
-    found = people.listed(uow, slug, search=text, role="", after=None, limit=SHOWN_MAX)
+    found = people.found(uow, slug, search=text, role="").page(after=None, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.user_id), title=one.email, about=one.name or "") for one in found]
 
 
 def _end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.END_USER
-    found = end_users.listed(uow, slug, search=text, service="", after=None, limit=SHOWN_MAX)
+    found = end_users.found(uow, slug, search=text, service="").page(after=None, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.id), title=one.email) for one in found]
 
 
@@ -120,7 +120,7 @@ def _newest_end_users(uow: UnitOfWork, slug: str, text: str) -> Sequence[Organiz
 
 def _groups(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.GROUP
-    found = directory_groups.listed(uow, slug, search=text, after=None, limit=SHOWN_MAX)
+    found = directory_groups.found(uow, slug, search=text).page(after=None, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.id), title=one.display_name) for one in found]
 
 

@@ -20,7 +20,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.access import Capability, Operation
 from core.parts import in_parts, read_in_parts
-from core.positions import FoundRows, Position, found_rows
+from core.positions import FoundRows, Listing, Position, found_rows, listing
 from core.scim import filters, tokens, user_changes
 from core.scim.directory_group_patches import GroupChange, GroupSearch, changed, search_of
 from core.scim.group_resources import Group, require_showable
@@ -141,19 +141,11 @@ def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit
     return GroupMembersPage(group=group, members=found)
 
 
-def search(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> FoundRows[Group]:
-    """Return the groups with a part in their name, the oldest first."""
+def found(uow: UnitOfWork, slug: str, *, search: str) -> Listing[Group]:
+    """Find the groups with a part in their name, the oldest first."""
     organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    part = stored_form(search)
-    found = uow.elsewhere.directory_groups.found(organization_id, part=part, after=after, limit=limit + 1)
-    count = partial(uow.elsewhere.directory_groups.count_found, organization_id, part=part)
-    return found_rows(found, after=after, limit=limit, count=count)
-
-
-def listed(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> Sequence[Group]:
-    """Return a part of the groups that `search` finds, without a count; for files."""
-    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
-    return uow.elsewhere.directory_groups.found(organization_id, part=stored_form(search), after=after, limit=limit)
+    page, count = uow.elsewhere.directory_groups.found, uow.elsewhere.directory_groups.count_found
+    return listing(page, count, organization_id, part=stored_form(search))
 
 
 def show_to_members(

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -19,7 +18,7 @@ from core.errors import NotFound
 from core.events import actions
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation, authorize
-from core.positions import FoundRows, Position, found_rows
+from core.positions import Listing, Position, listing
 from core.sessions import sessions
 from core.sessions.sessions import SessionsChanged
 
@@ -203,30 +202,16 @@ class SessionsEnding:
     is_everywhere: bool
 
 
-def search(
-    uow: UnitOfWork, slug: str, *, search: str, service: str, after: Position | None, limit: int
-) -> FoundRows[ListedEndUser]:
+def found(uow: UnitOfWork, slug: str, *, search: str, service: str) -> Listing[ListedEndUser]:
     """Find end users by a part of their address and by the slug of a service, the newest accounts first."""
-    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
+    organization_id = authorize(uow, slug, Operation.END_USERS_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
-    found = uow.elsewhere.found_end_users.page(
-        organization.id, part=part, service=service, after=after, limit=limit + 1
-    )
-    count = partial(uow.elsewhere.found_end_users.count, organization.id, part=part, service=service)
-    return found_rows(found, after=after, limit=limit, count=count)
-
-
-def listed(
-    uow: UnitOfWork, slug: str, *, search: str, service: str, after: Position | None, limit: int
-) -> Sequence[ListedEndUser]:
-    """Return a part of what `search` finds, without a count; for files."""
-    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
-    part = part_of_email(search, uow.domain_names.to_ascii)
-    return uow.elsewhere.found_end_users.page(organization.id, part=part, service=service, after=after, limit=limit)
+    page, count = uow.elsewhere.found_end_users.page, uow.elsewhere.found_end_users.count
+    return listing(page, count, organization_id, part=part, service=service)
 
 
 def newest(uow: UnitOfWork, slug: str, typed: str, *, limit: int) -> Sequence[ListedEndUser]:
-    """Return the first that `search` finds among the `LOOKED_AT_MAX` newest end users."""
+    """Return the first that `found` finds among the `LOOKED_AT_MAX` newest end users."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = part_of_email(typed, uow.domain_names.to_ascii)
     return uow.elsewhere.found_end_users.newest(organization.id, part=part, looked_at_max=LOOKED_AT_MAX, limit=limit)

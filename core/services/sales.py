@@ -16,7 +16,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_support
-from core.positions import FoundRows, Position, found_rows
+from core.positions import Listing, Position, listing
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -199,24 +199,11 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
     return sales_of(sums, names, period, since=uow.elsewhere.sales.first_day(organization_id))
 
 
-def changes(
-    uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
-) -> FoundRows[SubscriptionChange]:
+def changes(uow: UnitOfWork, slug: str, wanted: ChangeFilter) -> Listing[SubscriptionChange]:
     """List the changes of what an organization sells, newest first."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
-    organization_id = authorized.organization.id
-    found = _told(authorized, uow.elsewhere.sales.changes(organization_id, wanted, after=after, limit=limit + 1))
-    return found_rows(
-        found, after=after, limit=limit, count=partial(uow.elsewhere.sales.count_changes, organization_id, wanted)
-    )
-
-
-def listed_changes(
-    uow: UnitOfWork, slug: str, wanted: ChangeFilter, *, after: Position | None, limit: int
-) -> Sequence[SubscriptionChange]:
-    """Return a part of what `changes` finds, without a count; for files."""
-    authorized = authorize(uow, slug, Operation.BILLING_READ)
-    return _told(authorized, uow.elsewhere.sales.changes(authorized.organization.id, wanted, after=after, limit=limit))
+    page, count = uow.elsewhere.sales.changes, uow.elsewhere.sales.count_changes
+    return listing(page, count, authorized.organization.id, wanted).shown(partial(_told, authorized))
 
 
 def names(uow: UnitOfWork, slug: str) -> SoldNames:

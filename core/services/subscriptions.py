@@ -22,7 +22,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.organizations import Organization
-from core.positions import FoundRows, Position, found_rows
+from core.positions import Listing, Position, listing
 from core.services.plans import Plan
 from core.text import checked_note
 
@@ -237,30 +237,12 @@ class SoldFilter:
     plan_id: UUID | None = None
 
 
-def search(
-    uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
-) -> FoundRows[SoldSubscription]:
+def found(uow: UnitOfWork, slug: str, wanted: SoldFilter) -> Listing[SoldSubscription]:
     """Find subscriptions that an organization has sold, the newest first."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
-    organization_id = authorized.organization.id
     wanted = _checked(uow, authorized, wanted)
-    found = _told(
-        authorized, uow.elsewhere.sold_subscriptions.page(organization_id, wanted, after=after, limit=limit + 1)
-    )
-    return found_rows(
-        found, after=after, limit=limit, count=partial(uow.elsewhere.sold_subscriptions.count, organization_id, wanted)
-    )
-
-
-def listed(
-    uow: UnitOfWork, slug: str, wanted: SoldFilter, *, after: Position | None, limit: int
-) -> Sequence[SoldSubscription]:
-    """Return a part of what `search` finds, without a count; for files."""
-    authorized = authorize(uow, slug, Operation.BILLING_READ)
-    wanted = _checked(uow, authorized, wanted)
-    return _told(
-        authorized, uow.elsewhere.sold_subscriptions.page(authorized.organization.id, wanted, after=after, limit=limit)
-    )
+    page, count = uow.elsewhere.sold_subscriptions.page, uow.elsewhere.sold_subscriptions.count
+    return listing(page, count, authorized.organization.id, wanted).shown(partial(_told, authorized))
 
 
 def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscription, Sequence[Plan]]:

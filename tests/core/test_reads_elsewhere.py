@@ -14,7 +14,7 @@ READ_ELSEWHERE: Final = {
     "audit_chains": "end page",
     "audit_log": "page",
     "audit_searches": (
-        "entry find has_request impersonators invitation_to listed names newest_of_platform sealed_after"
+        "entry find has_request impersonators invitation_to names newest_of_platform sealed_after"
         " target_type_of user_of written_after"
     ),
     "browsed_outbox": "count count_undelivered page",

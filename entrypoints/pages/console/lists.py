@@ -2,8 +2,7 @@
 
     MEMBERS: Final = ConsoleList[ListedMember](
         path=PEOPLE,
-        search=people.search,
-        listed=people.listed,
+        found=people.found,
         file="members",
         columns={"email": lambda one: one.email},
     )
@@ -27,15 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import partial
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from core.errors import BadRequest, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.standing import Standing
-from core.positions import FoundRows, Position, Row
+from core.positions import FoundRows, Listing, Position, Row
 from entrypoints.pages.console.csv_files import ROWS_AT_ONCE, CsvFile, listed_file
 from entrypoints.pages.console.frame import ROWS_SHOWN, PagedQuery, opened, with_query
 from entrypoints.pages.frame.refusals import problem_of
@@ -46,6 +44,9 @@ Chosen = TypeVar("Chosen")
 Result = TypeVar("Result")
 # How many rows one form chooses; each is a transaction of its own.
 CHOSEN_MAX: Final = 100
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 
 class AskedQuery(Protocol):
@@ -67,16 +68,17 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleList(Generic[Row]):
-    """A list: the path of its page, the use cases that find a page and a part of its file, and the file's columns.
+    """A list: the path of its page, the use case that finds its rows, and the columns of its file.
 
-    The use cases take the values of the path, the filters of the query as keywords, and `after` and `limit`. The file
-    is called `<slug>-<name>.csv`, and is at `<file>.csv` beneath the page.
+    `found` takes the values of the path, and the filters of the query as keywords. A page that needs more than rows
+    reads them by itself; then `listed` reads a part of the file, and takes `after` and `limit` as well. The file is
+    called `<slug>-<name>.csv`, and is at `<file>.csv` beneath the page.
     """
 
     path: str
     # The template's name for the address of the page; on the pages of a service `page` is the service's address.
     called: str = "page"
-    search: Callable[..., FoundRows[Row]] | None = None
+    found: Callable[..., Listing[Row]] | None = None
     listed: Callable[..., Sequence[Row]] | None = None
     file: str = ""
     name: str = ""
@@ -90,9 +92,13 @@ class ConsoleList(Generic[Row]):
         self, call: Call, operation: Operation, slug: str, *at: str | UUID, query: PagedQuery
     ) -> tuple[Standing, FoundRows[Row]]:
         """Authorize the reader of a list of an organization, and return their standing and the rows of the page."""
-        assert self.search is not None, "the page reads this list by itself"
-        search = partial(self.search, **query.filters, after=query.position, limit=ROWS_SHOWN)
-        return await opened(call, slug, operation, search, *at)
+        found = self.found
+        assert found is not None, "the page reads this list by itself"
+
+        def first_rows(uow: UnitOfWork, *at: str | UUID) -> FoundRows[Row]:
+            return found(uow, *at, **query.filters).first(after=query.position, limit=ROWS_SHOWN)
+
+        return await opened(call, slug, operation, first_rows, *at)
 
     def values(self, query: AskedQuery, found: Rows | None, *at: str | UUID) -> dict[str, Any]:
         """Return the values for the template of every list; `found` is None where a filter was refused."""
@@ -108,14 +114,20 @@ class ConsoleList(Generic[Row]):
 
     async def csv(self, call: Call, *at: str | UUID, query: PagedQuery) -> CsvFile:
         """Return the response that streams the list as a file, from the position of the query on."""
-        listed = self.listed
-        assert listed is not None, "this list has no file"
+        listed = self.listed or self._part
+        assert self.file, "this list has no file"
 
         async def read(after: Position | None) -> Sequence[Row]:
             return await call.read(listed, *at, **query.filters, after=after, limit=ROWS_AT_ONCE)
 
         name = "-".join([*map(str, at[:1]), self.name or self.file])
         return await listed_file(name, self.columns, read, after=query.position)
+
+    def _part(
+        self, uow: UnitOfWork, *at: str | UUID, after: Position | None, limit: int, **filters: Any
+    ) -> Sequence[Row]:
+        assert self.found is not None, "a list with a file is found or listed"
+        return self.found(uow, *at, **filters).page(after=after, limit=limit)
 
 
 def ways(page: str, kept: Mapping[str, Any], *, after: object, following: object) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class InvitedQuery(ConsoleListQuery, kw_only=True):
         return {"search": self.search, "status": status}
 
 
-FOUND: Final = ConsoleList[ListedInvitation](path=INVITED, search=invited.search)
+FOUND: Final = ConsoleList[ListedInvitation](path=INVITED, found=invited.found)
 
 
 class InvitationsForm(ProtectedForm, kw_only=True):

@@ -134,7 +134,7 @@ routes: Routes = console_pages()
 JOBS: Final = "/app/organizations/:org_slug/jobs"
 JOB: Final = f"{JOBS}/:job_id"
 
-FOUND: Final = ConsoleList[Job](path=JOBS, search=bulk_jobs.search)
+FOUND: Final = ConsoleList[Job](path=JOBS, found=bulk_jobs.found)
 
 
 @routes.get(JOBS)
@@ -204,7 +204,7 @@ _PROGRAM: Final = Program("platform_organizations_list_organizations")
 @platform_owner_in_console
 async def show_platform_jobs(call: Call, query: PagedQuery) -> Page:
     """Show the jobs of the platform, newest first."""
-    standing, found = await opened_for_platform(call, bulk_jobs.search, None, after=query.position, limit=ROWS_SHOWN)
+    standing, found = await opened_for_platform(call, bulk_jobs.of_platform, after=query.position, limit=ROWS_SHOWN)
     return console_page(
         call,
         "organizations/bulk_jobs_platform.html",

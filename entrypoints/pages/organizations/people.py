@@ -56,8 +56,7 @@ class PeopleQuery(ConsoleListQuery, kw_only=True):
 
 FOUND: Final = ConsoleList[ListedMember](
     path=PEOPLE,
-    search=people.search,
-    listed=people.listed,
+    found=people.found,
     file="members",
     columns={
         "email": lambda one: one.email,

@@ -34,8 +34,7 @@ GROUP: Final = f"{GROUPS}/:group_id"
 
 FOUND: Final = ConsoleList[Group](
     path=GROUPS,
-    search=directory_groups.search,
-    listed=directory_groups.listed,
+    found=directory_groups.found,
     file="groups",
     columns={
         "id": lambda one: one.id,

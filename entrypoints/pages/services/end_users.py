@@ -65,8 +65,7 @@ class FoundEndUsersQuery(ConsoleListQuery, kw_only=True):
 
 FOUND: Final = ConsoleList[ListedEndUser](
     path=END_USERS,
-    search=end_users.search,
-    listed=end_users.listed,
+    found=end_users.found,
     file="end-users",
     columns={
         "email": lambda one: one.email,

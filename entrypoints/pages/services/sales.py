@@ -78,8 +78,7 @@ class ChangesQuery(PagedQuery, kw_only=True):
 
 FOUND: Final = ConsoleList[SubscriptionChange](
     path=CHANGES,
-    search=sales.changes,
-    listed=sales.listed_changes,
+    found=sales.changes,
     file="sold-changes",
     name="changes",
     columns={

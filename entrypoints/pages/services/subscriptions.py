@@ -79,8 +79,7 @@ class SoldQuery(ConsoleListQuery, kw_only=True):
 
 FOUND: Final = ConsoleList[SoldSubscription](
     path=SOLD,
-    search=subscriptions.search,
-    listed=subscriptions.listed,
+    found=subscriptions.found,
     file="sold",
     name="subscriptions",
     columns={
