@@ -29,6 +29,7 @@ OTHERS: dict[str, tuple[int, dict[str, tuple[str, ...]]]] = {
             ),
             "storage of one part of a capability": (
                 "billing/events",
+                "organizations/takeover_entries",
                 "saml/configurations",
             ),
             "statements that several modules use": ("webhooks/new_deliveries",),

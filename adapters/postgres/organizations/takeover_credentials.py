@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.organizations.departures import label_of
-from adapters.postgres.organizations.takeovers import ACTING, acting_values
+from adapters.postgres.organizations.takeover_entries import ACTING, acting_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import MadeCredentialKind
 from core.organizations.takeover_claims import ClaimedCustomer
