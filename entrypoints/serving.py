@@ -10,13 +10,10 @@ alone executes itself again with the sockets that it has.
 from __future__ import annotations
 
 import gc
-import os
 import resource
 import signal
-import socket
-import sys
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
 from typing import Final, TypeAlias
@@ -24,35 +21,32 @@ from typing import Final, TypeAlias
 import structlog
 import trio
 
-from core.accounts import passwords
 from core.errors import ServiceUnavailable
 from core.lazy_dataclasses import dataclass
-from core.platform import log_months, owners
+from core.platform import log_months
 from core.platform.log_months import Log
 from core.secrets import Secret
 from entrypoints import (
-    billing_settings,
     capabilities,
     clocks,
     database,
     equipment,
     exits,
+    first_owner,
     handed_sockets,
     logs,
     main,
-    master_keys,
     reloading,
 )
+from entrypoints.announcement import announce
 from entrypoints.database import Keeper
-from entrypoints.handed_sockets import HandedSocket
 from entrypoints.heartbeats import beat
 from entrypoints.installation import Installation
+from entrypoints.listeners import Listeners, reserved
 from entrypoints.process_memory import return_free_memory
 from entrypoints.refusals import CannotStart
-from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
-from entrypoints.setting_kinds import Bind
+from entrypoints.server import CONNECTIONS_MAX, Server, connections_max
 from entrypoints.settings import Settings
-from entrypoints.shared.accounts.passwords import generated_password, hashed
 from entrypoints.signals import reload_signals, server_stop_signals
 from entrypoints.upstream_settings import added_to
 from entrypoints.version import version
@@ -66,9 +60,6 @@ from entrypoints.workers_memory import WorkersMemory
 _Served: TypeAlias = "list[tuple[tuple[Route, ...], Callable[[], Sequence[Route]] | None]]"
 
 
-DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
-OWNER_FILE: Final = "owner-password"
-OWNER_PASSWORD_BYTES: Final = 12
 # The time a worker has for stopping besides that for requests in flight: for its actors and connections.
 WORKER_STOP_SECONDS_MAX: Final = 20.0
 # The threshold of the garbage collector. A request allocates some hundreds of objects, so the default, 700, would
@@ -78,8 +69,6 @@ FEW_OPEN_FILES_ADVICE: Final = (
     "Raise the limit on open files to 65536: LimitNOFILE= under systemd, --ulimit nofile= for a container, ulimit -n"
     " in a shell."
 )
-BIND: Final = "GATEHOUSE_BIND"
-METRICS_BIND: Final = "GATEHOUSE_METRICS_BIND"
 NEWER_SCHEMA_ADVICE: Final = (
     "A newer Gatehouse has migrated the database, and its schema says that this version works with it. Replace this"
     " process by the newer version when it suits."
@@ -114,7 +103,7 @@ def serve(settings: Settings, *, workers: int) -> int:
     """Serve until a stop signal; return the exit status."""
     logs.configure(log_format=settings.log_format, log_level=settings.log_level, is_brief=settings.dev)
     _allow_many_files(settings)
-    with database.serving_lock(settings), _reserved(settings) as listeners:
+    with database.serving_lock(settings), reserved(settings) as listeners:
         equipment.require_settings(settings)
         served = _served(settings, is_alone=workers == 1)
         with database.address_and_keeper_of(settings) as (address, keeper):
@@ -139,56 +128,6 @@ class _Ending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Listeners:
-    """The socket for everyone, and the one for what only the operator may reach, if that has an address of its own."""
-
-    public: HandedSocket
-    internal: HandedSocket | None
-    # Of a process alone that begins anew.
-    kept: dict[str, HandedSocket] = field(default_factory=dict)
-
-    @property
-    def all(self) -> dict[str, HandedSocket]:
-        """All of them by their names."""
-        return {"public": self.public} | ({} if self.internal is None else {handed_sockets.METRICS: self.internal})
-
-    def listen(self, settings: Settings) -> None:
-        """Start listening on those that do not listen yet."""
-        for one, bind, setting in (
-            (self.public, settings.bind, BIND),
-            (self.internal, settings.metrics_bind, METRICS_BIND),
-        ):
-            if one is not None and bind is not None and not handed_sockets.is_listening(one.listener):
-                listen_on(one.listener, bind, setting=setting)
-
-    def keep(self) -> None:
-        """Keep copies of the sockets for the time after this process has closed them."""
-        self.kept.update({name: replace(one, listener=one.listener.dup()) for name, one in self.all.items()})
-
-
-@contextmanager
-def _reserved(settings: Settings) -> Generator[_Listeners]:
-    handed = handed_sockets.taken(os.environ)
-    if handed and settings.metrics_bind is None and handed_sockets.METRICS in handed:
-        raise CannotStart(
-            f"A socket for /metrics was handed over, and {METRICS_BIND} is not set. Set it, or disable the unit of the"
-            " socket."
-        )
-    with ExitStack() as open_sockets:
-
-        def listener(name: str, bind: Bind, setting: str) -> HandedSocket:
-            one = handed.get(name) or HandedSocket(reserve(bind, setting=setting), is_kept=False)
-            open_sockets.enter_context(one.listener)
-            return one
-
-        public = listener("public", settings.bind, BIND)
-        internal = None
-        if settings.metrics_bind is not None:
-            internal = listener(handed_sockets.METRICS, settings.metrics_bind, METRICS_BIND)
-        yield _Listeners(public=public, internal=internal)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
     """What all processes of a server have: its settings, its routes, its database and its sockets."""
 
@@ -196,7 +135,7 @@ class _Start:
     served: _Served
     address: Secret
     keeper: Keeper | None
-    listeners: _Listeners
+    listeners: Listeners
     # Before a reload.
     address_before: Secret | None = None
 
@@ -321,7 +260,7 @@ async def _serve(start: _Start, process: Process) -> None:
                 clock=clocks.clock_of(process.memory.time, process.worker) if process.memory is not None else None,
             ) as connected:
                 await connected.load_secrets()
-                owner = await _ensure_owner(connected.installation)
+                owner = await first_owner.ensure(connected.installation)
                 if settings.dev:
                     await _make_log_months(connected.installation)
                 connected.start_actors()
@@ -336,7 +275,7 @@ async def _serve(start: _Start, process: Process) -> None:
                 if process.report_ready is None or process.is_of_reload:
                     log.info("worker.ready", worker=process.worker)
                 else:
-                    _announce(settings, listeners, owner)
+                    announce(settings, listeners, owner)
                 if process.report_ready is not None:
                     process.report_ready()
                 async with trio.open_nursery() as serving:
@@ -453,28 +392,6 @@ async def _begin_anew(ending: _Ending, start: _Start) -> None:
     ending.stopping.set()
 
 
-async def _ensure_owner(installation: Installation) -> str | None:
-    """Make the first platform owner that a setting or development mode names.
-
-    Return the address if it is a platform owner's, else None.
-    """
-    settings = installation.settings
-    email = settings.owner_email or (DEVELOPMENT_OWNER if settings.dev else None)
-    if email is None:
-        return None
-    if not await installation.database.transact(owners.any_exists):
-        password = settings.owner_password or _development_password(settings)
-        new = passwords.accepted(password.reveal(), "GATEHOUSE_OWNER_PASSWORD", installation.password_rules, [email])
-        await installation.database.transact(owners.appoint_first, email, await hashed(installation, new))
-    # Another replica may have made a different first owner.
-    return email if await installation.database.read(owners.is_platform_owner, email) else None
-
-
-def _development_password(settings: Settings) -> Secret:
-    """Return the development owner's password, which is generated once, because every start prints it."""
-    return master_keys.kept_secret(settings, OWNER_FILE, lambda: generated_password(settings, OWNER_PASSWORD_BYTES))
-
-
 async def _make_log_months(installation: Installation) -> None:
     """Make the months of logs, so that their actor says nothing of a new database behind the address."""
     for one in Log:
@@ -482,51 +399,6 @@ async def _make_log_months(installation: Installation) -> None:
         with suppress(ServiceUnavailable):
             while await installation.database.transact(log_months.make_next, one) is not None:
                 pass
-
-
-def _announce(settings: Settings, listeners: _Listeners, owner: str | None) -> None:
-    places = {"bind": _place(listeners.public.listener)}
-    if listeners.internal is not None:
-        places["metrics_bind"] = _place(listeners.internal.listener)
-    log.info("server.ready", address=settings.base_url, **places, version=version())
-    _announce_sales(settings)
-    # The rest is for a developer at a terminal.
-    if not settings.dev or settings.log_format != "console":
-        return
-    base = settings.base_url
-    metrics = f"http://{places['metrics_bind']}" if "metrics_bind" in places else base
-    lines = [
-        "",
-        f"  Reference   {base}/docs",
-        f"  Mailbox     {base}/dev/mailbox",
-        f"  Metrics     {metrics}/metrics",
-    ]
-    if owner is not None:
-        is_given = settings.owner_password is not None
-        password = "as in GATEHOUSE_OWNER_PASSWORD" if is_given else _development_password(settings).reveal()
-        lines += [f"  Owner       {owner}", f"  Password    {password}"]
-    if not settings.auto_approve:
-        lines += ["  Approval    new organizations wait for it; GATEHOUSE_AUTO_APPROVE=on opens them at once"]
-    # The address is the last line, where a developer looks for it.
-    lines += ["", "  Stop with Ctrl-C.", "", f"  Gatehouse is ready at {base}"]
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()
-
-
-def _place(listener: socket.socket) -> str:
-    """Return where a socket listens; for port 0, the port that the system has chosen."""
-    host, port = listener.getsockname()[:2]
-    return str(Bind(host, port))
-
-
-def _announce_sales(settings: Settings) -> None:
-    """Report that plans are sold without money, or not at all; in development mode the sandbox is expected."""
-    if settings.has_billing_provider or settings.dev:
-        return
-    if settings.has_billing_sandbox:
-        log.warning("billing.sandbox", advice=billing_settings.SANDBOX_ADVICE)
-    else:
-        log.info("billing.nothing_for_sale", advice=billing_settings.NOTHING_FOR_SALE_ADVICE)
 
 
 def _allow_many_files(settings: Settings) -> None:

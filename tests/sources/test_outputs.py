@@ -12,7 +12,7 @@ OUTPUTS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.
 WRITES = {
     "entrypoints/logs.py": "the log itself",
     "entrypoints/exits.py": "why a process ends, within two seconds",
-    "entrypoints/serving.py": "the addresses for a developer at a terminal",
+    "entrypoints/announcement.py": "the addresses for a developer at a terminal",
 }
 
 
