@@ -14,7 +14,7 @@ from typing import Final
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, statements
-from adapters.postgres.schema.migrations import MigrationPlan
+from adapters.postgres.schema.migration_history import MigrationPlan
 from adapters.postgres.schema.statement_locks import Held, Lock, NotUnderstood, Work, locks, strongest
 from core.lazy_dataclasses import dataclass
 

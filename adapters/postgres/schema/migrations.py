@@ -1,8 +1,7 @@
 """The migration runner: it applies numbered SQL files (`migration_files.py`), forward only, and records each.
 
-The table `schema_migrations` records what was applied, with a checksum, so that the runner detects a changed file, and
-with the oldest version that works with it, so that a process of an older Gatehouse knows whether it may serve. The
-entrypoints decide when migrations run, and refuse to start without them.
+`migration_history.py` has the record, and compares it with this version. The entrypoints decide when migrations run,
+and refuse to start without them.
 """
 
 from __future__ import annotations
@@ -11,14 +10,12 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import Diagnostic
-from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver import connect_failures
@@ -28,6 +25,14 @@ from adapters.postgres.driver.timed_connection import ADVISED_SETTINGS, with_set
 from adapters.postgres.schema import distribution
 from adapters.postgres.schema.lock_waits import LockWaits, NotGranted, limit_waits, wait_for_users, when_granted
 from adapters.postgres.schema.migration_files import Migration, MigrationStatement, known, statements
+from adapters.postgres.schema.migration_history import (
+    MigrationError,
+    MigrationPlan,
+    is_current,
+    make_history,
+    plan,
+    record,
+)
 from core.lazy_dataclasses import dataclass
 
 # What a caller does around each statement, for example to measure it.
@@ -37,7 +42,6 @@ Watch: TypeAlias = Callable[[Migration, MigrationStatement], AbstractContextMana
 __all__ = [
     "CONCURRENT_WAITS",
     "TABLE_WAITS",
-    "AppliedMigration",
     "DatabaseUnreachable",
     "LockWaits",
     "Migration",
@@ -51,7 +55,6 @@ __all__ = [
     "plan",
 ]
 
-SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5
 # Every other statement on a table queues behind a migration that waits for it, so each of its tries gives up early.
 # A request may meet two tries. It is also less than PostgreSQL takes to look for a deadlock (`lock_order.py`).
@@ -67,41 +70,8 @@ MAKING_REPORT_SECONDS = 5
 HISTORY = "The record of migrations"
 
 
-class MigrationError(Exception):
-    """The schema cannot be brought up to date; the message says what to do."""
-
-
 class DatabaseUnreachable(MigrationError):
     """The database cannot be reached, for the moment or at all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedMigration:
-    """One step as this database recorded it."""
-
-    version: int
-    name: str
-    checksum: str
-    applied_at: datetime
-    seconds: float
-    compatible_from: int | None
-
-    def __str__(self) -> str:
-        return f"{self.version:04d}_{self.name}"
-
-    def allows(self, version: int) -> bool:
-        """Whether a Gatehouse whose last migration is this one works with the schema."""
-        return version >= self.version or (self.compatible_from is not None and version >= self.compatible_from)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MigrationPlan:
-    """The migrations that were applied to a database, and those that are still to be applied."""
-
-    applied: tuple[AppliedMigration, ...]
-    pending: tuple[Migration, ...]
-    ahead: tuple[AppliedMigration, ...]
-    """Those that this version does not know; each says that this version works with it."""
 
 
 @contextmanager
@@ -135,33 +105,6 @@ def connected(url: str, *, name: str = "gatehouse migrate") -> Generator[RawConn
             raise MigrationError(
                 f"The database refused: {_message(error)}. No incomplete migration was recorded."
             ) from error
-
-
-def plan(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> MigrationPlan:
-    """Compare a database with this version; raise `MigrationError` when they do not fit together."""
-    migrations = known() if migrations is None else migrations
-    _check_server(connection)
-    applied = _applied(connection)
-    for row, migration in zip(applied, migrations, strict=False):
-        if (row.version, row.name, row.checksum) != (migration.version, migration.name, migration.checksum):
-            raise MigrationError(
-                f"Migration {migration.id} is not what was applied to this database as {row}. An applied migration"
-                f" never changes: restore {migration.id}.sql, and put the change into a new migration."
-            )
-    ahead = applied[len(migrations) :]
-    for row in ahead:
-        if not row.allows(len(migrations)):
-            raise MigrationError(
-                f"The database is ahead of this version: {row} was applied to it on {row.applied_at:%Y-%m-%d}, and this"
-                " version does not work with that. Migrations only go forward, so run that newer Gatehouse; to go back,"
-                " restore a backup with its `gatehouse restore --replace --without-migrating`."
-            )
-    return MigrationPlan(applied=applied, pending=tuple(migrations[len(applied) :]), ahead=ahead)
-
-
-def is_current(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> bool:
-    """Return whether nothing is left to migrate; raise `MigrationError` when database and version do not fit."""
-    return not plan(connection, migrations).pending
 
 
 def migrate(
@@ -251,42 +194,6 @@ def _check_address(url: str) -> None:
         raise MigrationError("GATEHOUSE_DATABASE_URL is not an address that PostgreSQL understands.") from None
 
 
-def _check_server(connection: RawConnection) -> None:
-    info = connection.info
-    if info.server_version < SERVER_VERSION_MIN:
-        raise MigrationError(
-            f"This PostgreSQL has version {info.server_version // 10000}; Gatehouse needs"
-            f" {SERVER_VERSION_MIN // 10000} or newer."
-        )
-    if info.parameter_status("server_encoding") != "UTF8":
-        raise MigrationError(
-            f"The database {info.dbname} is not encoded in UTF-8, so it could not store every name. Create a new one:"
-            " CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
-        )
-
-
-def _applied(connection: RawConnection) -> tuple[AppliedMigration, ...]:
-    if not _has_history(connection):
-        return ()
-    return tuple(
-        connection.cursor(row_factory=class_row(AppliedMigration)).execute(
-            """
-            SELECT   version, name, checksum, applied_at, seconds,
-                     -- A Gatehouse that did not record this yet made the table without the column.
-                     (to_jsonb(m) ->> 'compatible_from')::integer AS compatible_from
-            FROM     schema_migrations m
-            ORDER BY version
-            """
-        )
-    )
-
-
-def _has_history(connection: RawConnection) -> bool:
-    row = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
-    assert row is not None, "a SELECT without FROM returns one row"
-    return row[0]
-
-
 @contextmanager
 def excluding_replicas(connection: RawConnection, report: Callable[[str], None]) -> Generator[None]:
     """Keep other replicas from migrating the same database, and from backing it up or restoring it."""
@@ -321,40 +228,9 @@ def _try_lock(connection: RawConnection) -> bool:
 def _prepare(connection: RawConnection, report: Callable[[str], None], waits: LockWaits) -> None:
     """Make the record of the migrations, as this version needs it."""
     try:
-        when_granted(connection, lambda: _make_history(connection), what=HISTORY, waits=waits, report=report)
+        when_granted(connection, lambda: make_history(connection), what=HISTORY, waits=waits, report=report)
     except NotGranted as error:
         raise _given_up(HISTORY, error, "Nothing was changed.") from error
-
-
-def _make_history(connection: RawConnection) -> None:
-    with connection.transaction():
-        if not _has_history(connection):
-            connection.execute(
-                """
-                CREATE TABLE schema_migrations (
-                    version    integer PRIMARY KEY,
-                    name       text NOT NULL,
-                    checksum   text NOT NULL,
-                    applied_at timestamptz NOT NULL DEFAULT now(),
-                    seconds    double precision NOT NULL
-                )
-                """
-            )
-            connection.execute("COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.'")
-        if not _has_compatibility(connection):
-            connection.execute("ALTER TABLE schema_migrations ADD COLUMN compatible_from integer")
-            connection.execute(
-                "COMMENT ON COLUMN schema_migrations.compatible_from IS 'The last migration of the oldest Gatehouse"
-                " that works with the schema after this one; null when only those do that have it.'"
-            )
-
-
-def _has_compatibility(connection: RawConnection) -> bool:
-    return bool(
-        connection.execute(
-            "SELECT FROM pg_attribute WHERE attrelid = 'schema_migrations'::regclass AND attname = 'compatible_from'"
-        ).rowcount
-    )
 
 
 @dataclass
@@ -421,7 +297,7 @@ class _Run:
                         self.connection.execute(locking.encode())
                     with self.watch(migration, statement) if self.watch is not None else nullcontext():
                         self.connection.execute(statement.sql.encode())
-            _record(self.connection, migration, started)
+            record(self.connection, migration, started)
 
     def _apply_by_statement(self, migration: Migration, started: float) -> None:
         todo = statements(migration)
@@ -434,7 +310,7 @@ class _Run:
                 # The last one is told together with the migration.
                 if done < len(todo):
                     self.report(f"{migration.id}: {done} of {len(todo)} statements, {done * 100 // len(todo)} %")
-            self._when_granted(migration, partial(_record, self.connection, migration, started), self.table_waits)
+            self._when_granted(migration, partial(record, self.connection, migration, started), self.table_waits)
         except NotGranted as error:
             kept = f"{done} of its {len(todo)} statements were kept; it is repeated from its first."
             raise _given_up(f"Migration {migration.id}", error, kept) from error
@@ -535,22 +411,6 @@ def _is_invalid(connection: RawConnection, index: str) -> bool:
         connection.execute(
             "SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND NOT indisvalid", (index,)
         ).rowcount
-    )
-
-
-def _record(connection: RawConnection, migration: Migration, started: float) -> None:
-    connection.execute(
-        """
-        INSERT INTO schema_migrations (version, name, checksum, seconds, compatible_from)
-        VALUES (%s, %s, %s, %s, %s)
-        """,
-        (
-            migration.version,
-            migration.name,
-            migration.checksum,
-            time.monotonic() - started,
-            migration.compatible_from,
-        ),
     )
 
 

@@ -13,7 +13,7 @@ from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.connection import RawConnection
 from adapters.postgres.embedded.cluster import SUPERUSER
-from adapters.postgres.schema import lock_waits, migrations
+from adapters.postgres.schema import lock_waits, migration_history, migrations
 from adapters.postgres.schema.migrations import DatabaseUnreachable, LockWaits, Migration, MigrationError
 from tests.shown_text import shows
 from tests.stopwatch import Stopwatch
@@ -473,7 +473,7 @@ def test_a_database_in_another_encoding_is_refused(empty_database_url: str) -> N
 
 
 def test_an_older_postgresql_is_refused(empty: RawConnection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrations, "SERVER_VERSION_MIN", 990000)
+    monkeypatch.setattr(migration_history, "SERVER_VERSION_MIN", 990000)
 
     with pytest.raises(MigrationError, match="Gatehouse needs 99 or newer"):
         migrations.plan(empty)
