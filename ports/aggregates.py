@@ -17,7 +17,7 @@ from ports.accounts.accounts import (
 )
 from ports.accounts.users import Credentials, Users
 from ports.audit.audit_log import Analytics, AuditLog, AuditSearches, PersonRecords, SignInCounts, SignInLog
-from ports.audit.chain import AuditChains
+from ports.audit.chain import AuditChains, SealedEntries
 from ports.audit.siem import SiemSignIns, SiemStreams
 from ports.billing.customers import BillingCustomers
 from ports.billing.gateway import BillingCheckouts, Sandbox
@@ -195,6 +195,7 @@ class ReadsElsewhere(Protocol):
     sales: Final[SalesBook]
     scim_directory: Final[ScimDirectory]
     scim_log: Final[ScimLog]
+    sealed_entries: Final[SealedEntries]
     service_customers: Final[ServiceCustomers]
     service_figures: Final[ServiceFigures]
     service_grants: Final[ServiceGrants]

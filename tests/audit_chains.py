@@ -58,7 +58,7 @@ def verify(uow: UnitOfWork, organization_id: UUID) -> int:
     """Verify a chain, and return its length; raise `ChainBroken`."""
     end = uow.audit_chains.end(organization_id)
     verifier = ChainVerifier()
-    for sealed in uow.audit_chains.page(organization_id, after=0, through=end.sealed_through, limit=10_000):
+    for sealed in uow.sealed_entries.page(organization_id, after=0, through=end.sealed_through, limit=10_000):
         verifier.check(chain.line_of(sealed))
     verifier.finish(KeptHead(position=end.sealed_through, hash=end.hash))
     return verifier.position

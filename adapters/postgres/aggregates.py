@@ -21,6 +21,7 @@ from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.audit.siem import PostgresSiemSignIns, PostgresSiemStreams
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
 from adapters.postgres.audit.sign_in_log import PostgresSignInLog
+from adapters.postgres.audit.verification import PostgresSealedEntries
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
@@ -315,6 +316,7 @@ class Aggregates:
     audit_log: PostgresAuditLog
     audit_searches: PostgresAuditSearches
     audit_chains: PostgresAuditChains
+    sealed_entries: PostgresSealedEntries
     person_records: PostgresPersonRecords
     siem_streams: PostgresSiemStreams
     siem_sign_ins: PostgresSiemSignIns

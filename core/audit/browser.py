@@ -271,7 +271,7 @@ def _target_with_email(uow: UnitOfWork, organization_id: UUID | None, email: str
 
 
 def _fits_seal(uow: UnitOfWork, organization_id: UUID, position: int) -> bool:
-    for sealed in uow.elsewhere.audit_chains.page(organization_id, after=position - 1, through=position, limit=1):
+    for sealed in uow.elsewhere.sealed_entries.page(organization_id, after=position - 1, through=position, limit=1):
         verifier = ChainVerifier(position=position - 1, head=sealed.seal.previous_hash)
         with suppress(ChainBroken):
             verifier.check(chain.line_of(sealed))

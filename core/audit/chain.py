@@ -218,7 +218,7 @@ def begin_export(uow: UnitOfWork, slug: str) -> ChainState:
 def export_page(uow: UnitOfWork, slug: str, *, after: int, through: int) -> Sequence[SealedEntry]:
     """Return the next sealed entries after a position, in the order of the chain; none at the end."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
-    return uow.elsewhere.audit_chains.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
+    return uow.elsewhere.sealed_entries.page(organization.id, after=after, through=through, limit=EXPORT_ENTRIES_MAX)
 
 
 def seal_next(
@@ -282,17 +282,19 @@ def chains(uow: UnitOfWork, slug: str | None) -> Sequence[OrganizationChain]:
 
 def page(uow: UnitOfWork, end: ChainEnd, after: int) -> Sequence[SealedEntry]:
     """Return the next sealed entries after a position; for an operator."""
-    return uow.audit_chains.page(end.organization_id, after=after, through=end.sealed_through, limit=EXPORT_ENTRIES_MAX)
+    return uow.sealed_entries.page(
+        end.organization_id, after=after, through=end.sealed_through, limit=EXPORT_ENTRIES_MAX
+    )
 
 
 def first_misplaced(uow: UnitOfWork, organization_id: UUID, after: int, through: int) -> OutsideEntry | None:
     """Return an entry with the position of another one, which only a manual change can cause; for an operator."""
-    return uow.audit_chains.first_misplaced(organization_id, after=after, through=through)
+    return uow.sealed_entries.first_misplaced(organization_id, after=after, through=through)
 
 
 def first_outside(uow: UnitOfWork, organization_id: UUID) -> OutsideEntry | None:
     """Return an entry whose position is outside the chain, which only a manual change can cause; for an operator."""
-    return uow.audit_chains.first_outside(organization_id)
+    return uow.sealed_entries.first_outside(organization_id)
 
 
 def head_claims(state: ChainState, *, audience: str) -> dict[str, Any]:

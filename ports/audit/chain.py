@@ -67,6 +67,10 @@ class AuditChains(Protocol):
         """List the chains of all organizations, or of the one with this slug, also those without entries."""
         ...
 
+
+class SealedEntries(Protocol):
+    """The sealed entries of all organizations, and entries that fit no seal."""
+
     def page(self, organization_id: UUID, *, after: int, through: int, limit: int) -> Sequence[SealedEntry]:
         """Return the sealed entries after a position, in the order of the chain.
 

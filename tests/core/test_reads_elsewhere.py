@@ -11,7 +11,7 @@ CORE: Final = Path(__file__).resolve().parents[2] / "core"
 # case decides by rows of the primary only.
 READ_ELSEWHERE: Final = {
     "analytics": "by_day by_provider by_service recent",
-    "audit_chains": "end page",
+    "audit_chains": "end",
     "audit_log": "page",
     "audit_searches": (
         "entry find has_request impersonators invitation_to names newest_of_platform sealed_after"
@@ -56,6 +56,7 @@ READ_ELSEWHERE: Final = {
     "sales": "changes count_changes first_day names sellers sums totals",
     "scim_directory": "count page",
     "scim_log": "count failures found page",
+    "sealed_entries": "page",
     "service_customers": "page",
     "service_figures": "read",
     "service_grants": "count_found found page",

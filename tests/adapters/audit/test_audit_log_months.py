@@ -171,11 +171,11 @@ READS: Final[dict[str, tuple[Read, int]]] = {
     "the chains of all": (lambda uow, _: uow.audit_chains.of_organizations(None), 0),
     "the backlog": (lambda uow, _: uow.audit_chains.backlog(5), 0),
     "a page of an export": (
-        lambda uow, y: uow.audit_chains.page(y.acme, after=AFTER, through=50 * PER_MONTH, limit=100),
+        lambda uow, y: uow.sealed_entries.page(y.acme, after=AFTER, through=50 * PER_MONTH, limit=100),
         1,
     ),
     "a page of an export of two months": (
-        lambda uow, y: uow.audit_chains.page(y.acme, after=AFTER, through=50 * PER_MONTH, limit=PER_MONTH),
+        lambda uow, y: uow.sealed_entries.page(y.acme, after=AFTER, through=50 * PER_MONTH, limit=PER_MONTH),
         2,
     ),
     "the entries for a SIEM": (lambda uow, y: uow.siem_streams.events(stream(y), through=AFTER + 100), 1),

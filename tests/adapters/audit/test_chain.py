@@ -12,7 +12,8 @@ import pytest
 import trio
 
 from adapters.postgres.audit import chain as sql
-from adapters.postgres.audit.chain import MARKED, ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
+from adapters.postgres.audit.chain import MARKED, ORGANIZATIONS_MAX, UNSEALED, WAITING
+from adapters.postgres.audit.verification import PAGE
 from adapters.postgres.database import PostgresDatabase
 from core.audit import chain
 from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
