@@ -10,7 +10,7 @@ from uuid import UUID
 
 from core.accounts.profile import NamedCaller
 from core.customers.setup_callers import SetupCaller
-from core.organizations.access import AccessContext
+from core.organizations.authorization import AccessContext
 from core.organizations.link_callers import LinkCaller
 from core.organizations.organizations import MadeThrough
 from core.scim.tokens import ScimCaller

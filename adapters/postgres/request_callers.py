@@ -14,7 +14,7 @@ from core.accounts.profile import NamedCaller
 from core.customers.setup_callers import SetupCaller
 from core.errors import TokenInvalid, Unauthorized
 from core.organizations import key_callers, link_callers
-from core.organizations.access import AccessContext
+from core.organizations.authorization import AccessContext
 from core.organizations.key_callers import KeyCaller, TokenOfKey
 from core.organizations.link_callers import LinkCaller, SetupLinkDead, SetupVisit
 from core.organizations.organizations import MadeThrough

@@ -19,7 +19,7 @@ from core.accounts.users import User, UserUnknown
 from core.errors import Forbidden
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 from core.sessions.callers import Caller
 
 if TYPE_CHECKING:

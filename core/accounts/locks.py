@@ -28,7 +28,8 @@ from core.made_things import Fate, MadeKind, MakerEvent
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import inviters, keys, setup_links
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.secrets import hash_token
 from core.sessions import callers, sessions
 from core.tables import PartialTable

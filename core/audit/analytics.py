@@ -13,7 +13,8 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.wording import Wording
 
 if TYPE_CHECKING:

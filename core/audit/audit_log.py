@@ -22,7 +22,8 @@ from core.events.events import EventTypeItem
 from core.ids import MILLISECOND, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.positions import Pagination
 from core.sessions.callers import KEY_ACTOR_PREFIX, LINK_ACTOR_PREFIX, Caller
 

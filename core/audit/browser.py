@@ -32,7 +32,8 @@ from core.errors import BadRequest, NotFound, RateLimitExceeded
 from core.events.actions import AuditAction, PlatformTargetType, TargetType
 from core.ids import FIRST_ID, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_platform
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_platform
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -23,7 +23,8 @@ from core.audit.canonical_json import canonical
 from core.events.actions import AuditAction
 from core.ids import FIRST_ID, LAST_ID, first_id_at
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

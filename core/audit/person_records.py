@@ -19,7 +19,8 @@ from core.credentials import user_agents
 from core.credentials.user_agents import Description
 from core.lazy_dataclasses import dataclass
 from core.organizations import people
-from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.people import ListedMember
 from core.services.end_users import EndUserUnknown, ListedEndUser
 from core.services.subscriptions import SubscriptionStatus

@@ -21,7 +21,8 @@ from core.events.actions import AuditAction
 from core.ids import FIRST_ID, LAST_ID
 from core.lazy_dataclasses import dataclass
 from core.limits import SIGN_INS_KEPT_FOR
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network, checked_url
 from core.secrets import Secret

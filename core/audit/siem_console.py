@@ -19,7 +19,8 @@ from core.events.actions import AuditAction
 from core.ids import first_id_at
 from core.lazy_dataclasses import dataclass
 from core.log_times import time_of
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network
 

@@ -30,7 +30,8 @@ from core.audit.siem import SiemContent, SiemOptions, SiemProvider, SiemUnknown,
 from core.events.actions import AuditAction, TargetType
 from core.ids import CLOCKS_DIFFER_MAX, moment_of
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.secrets import Secret
 from core.sign_in.reasons import SignInReason, reason_of
 

@@ -17,7 +17,8 @@ from core.accounts.helped_accounts import Narrowing
 from core.audit.analytics import Period
 from core.ids import CLOCKS_DIFFER_MAX, SETTLES_AFTER, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -22,7 +22,8 @@ from core.email_addresses import canonical_email
 from core.events.actions import PlatformAction
 from core.ids import first_id_since, moment_of
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_support
 from core.positions import Position
 from core.services import access
 from core.sign_in.reasons import SignInReason, reason_of

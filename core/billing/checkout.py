@@ -18,7 +18,8 @@ from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingFailed, BillingMode, CheckoutOrder, SubscriptionBinding
 from core.errors import BadRequest, Conflict, all_valid
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.organizations import Organization
 from core.services.plans import Plan, PlanUnknown
 from core.services.services import Service, ServiceUnknown

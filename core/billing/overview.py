@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.services import sales
 from core.services.management import Usage
 from core.services.sales import Sales

@@ -10,7 +10,8 @@ from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

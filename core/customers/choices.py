@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.organizations.access import Operation, OrganizationAccess
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices
 from core.services import access
 from core.services.assignments import of_groups

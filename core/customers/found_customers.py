@@ -23,7 +23,8 @@ from core.customers.refused_sign_ins import RefusedSignIn
 from core.customers.setup_progress import SetupProgress
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize
 from core.organizations.link_callers import Part
 from core.positions import FoundRows, Position, found_rows
 from core.services import access

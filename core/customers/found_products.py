@@ -14,7 +14,8 @@ from core.customers.products import Product
 from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.choices import Choices
 from core.positions import FoundRows, Position, found_rows
 from core.services import assignments

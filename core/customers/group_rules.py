@@ -16,7 +16,8 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.group_roles import SCIM
 from core.organizations.group_rules import GROUP_CHARACTERS_MAX, RULES_MAX
 from core.wording import Wording

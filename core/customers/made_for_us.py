@@ -26,7 +26,8 @@ from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles
-from core.organizations.access import Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.scim import tokens

@@ -13,7 +13,8 @@ from uuid import UUID
 from core.customers import setup_callers
 from core.customers.setup_callers import CustomerPath, SetupAttempt
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.domain_proofs import ProofStatus
 from core.organizations.link_callers import Part
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from core.customers import products
 from core.customers.products import Product
-from core.organizations import access
 from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize_and_lock
 from core.services import assignments
 from core.services.assignments import SubjectKind
 
@@ -29,7 +29,7 @@ def assign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str, roles: Seq
 
     Raise `BadRequest` for a subject that the organization does not have; groups and people take `org.members.view`.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     if subject.startswith(_OF_MEMBERS):
         authorized.require(Capability.ORG_MEMBERS_VIEW)
     return _change(
@@ -42,7 +42,7 @@ def assign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str, roles: Seq
 
 def unassign(uow: UnitOfWork, slug: str, client_id: UUID, subject: str) -> Product:
     """Take a product from a subject; without an assignment nothing changes."""
-    access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
+    authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     return _change(
         uow, slug, client_id, lambda product: {"assignments": assignments.without(product.assignments, subject)}
     )
@@ -53,13 +53,13 @@ def show_group(uow: UnitOfWork, slug: str, client_id: UUID, group_id: UUID) -> P
 
     Raise `BadRequest` for any other group.
     """
-    access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE).require(Capability.ORG_MEMBERS_VIEW)
+    authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE).require(Capability.ORG_MEMBERS_VIEW)
     return _change(uow, slug, client_id, lambda product: {"groups": [*product.groups, group_id]})
 
 
 def hide_group(uow: UnitOfWork, slug: str, client_id: UUID, group_id: UUID) -> Product:
     """Let a product no longer see a group; nothing changes if it does not."""
-    access.authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
+    authorize_and_lock(uow, slug, Operation.PRODUCTS_CHANGE)
     return _change(uow, slug, client_id, lambda product: {"groups": [one for one in product.groups if one != group_id]})
 
 

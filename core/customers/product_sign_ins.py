@@ -17,7 +17,8 @@ from core.customers import products
 from core.customers.products import Product, ProductUnknown
 from core.email_addresses import canonical_email
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.positions import Position
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import Scope, SignInOutcome, outcome_of

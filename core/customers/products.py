@@ -19,8 +19,8 @@ from core.customers.relations import CustomerSide, CustomerState, Relation, Rela
 from core.errors import BadRequest, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
-from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.organizations import OWNER, Organization
 from core.positions import Position
 from core.services import assignments
@@ -134,13 +134,13 @@ class ProductsPage:
 
 def list_page(uow: UnitOfWork, slug: str, *, limit: int, offset: int) -> ProductsPage:
     """List the products that an organization uses, then the offers to it, by name."""
-    organization = access.authorize(uow, slug, Operation.PRODUCTS_READ).organization
+    organization = authorize(uow, slug, Operation.PRODUCTS_READ).organization
     return uow.elsewhere.products.page(organization.id, at=uow.now, limit=limit, offset=offset)
 
 
 def show(uow: UnitOfWork, slug: str, client_id: UUID) -> Product:
     """Return a product of an organization; raise `ProductUnknown` when it neither uses it nor has an offer."""
-    organization = access.authorize(uow, slug, Operation.PRODUCTS_READ).organization
+    organization = authorize(uow, slug, Operation.PRODUCTS_READ).organization
     return _found(uow, organization.id, client_id)
 
 
@@ -150,7 +150,7 @@ def accept(uow: UnitOfWork, slug: str, client_id: UUID) -> Product:
     Raise `ProductUnknown` for every service that is neither, whether it exists or not, `ProductAlreadyUsed`, and
     `BadRequest` for a service of the organization's own.
     """
-    organization = access.authorize_and_lock(uow, slug, Operation.PRODUCT_ACCEPT).organization
+    organization = authorize_and_lock(uow, slug, Operation.PRODUCT_ACCEPT).organization
     client = uow.clients.find(client_id)
     if client is None:
         raise ProductUnknown
@@ -187,7 +187,7 @@ def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, An
     """
     is_setup_alone = set(changes) == {"vendor_setup"}
     operation = Operation.VENDOR_SETUP_CHANGE if is_setup_alone else Operation.PRODUCTS_CHANGE
-    authorized = access.authorize_and_lock(uow, slug, operation)
+    authorized = authorize_and_lock(uow, slug, operation)
     organization = authorized.organization
     given = dict(changes)
     # Invalid input is refused before an unknown product.
@@ -220,7 +220,7 @@ def change(uow: UnitOfWork, slug: str, client_id: UUID, changes: Mapping[str, An
 
 def end(uow: UnitOfWork, slug: str, client_id: UUID) -> None:
     """Decline the offer of a product, or end its use; a later beginning is another record."""
-    organization = access.authorize_and_lock(uow, slug, Operation.PRODUCT_END).organization
+    organization = authorize_and_lock(uow, slug, Operation.PRODUCT_END).organization
     _lock_service(uow, organization.id, client_id)
     product = _found(uow, organization.id, client_id)
     uow.products.remove(organization.id, product)

@@ -27,7 +27,8 @@ from core.customers.relations import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations import management
-from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import AccessContext, OrganizationAccess
 from core.organizations.link_callers import Part, opened_for_customer
 from core.organizations.organizations import (
     ADMIN,

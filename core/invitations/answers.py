@@ -21,7 +21,8 @@ from core.invitations.acceptance import AcceptedBy, InvitationAnswered, Joined
 from core.invitations.invitations import Invitation, InvitationDetails, InvitationExpired, InvitationStatus
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
-from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize_and_lock, capabilities_of_role
 from core.organizations.key_callers import forbid_admins
 from core.organizations.organizations import MEMBER, Membership, OrganizationStatus
 from core.secrets import Secret, hash_token

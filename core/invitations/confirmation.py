@@ -1,7 +1,7 @@
 """Confirming a membership that another person made, or leaving it, by the link in the mail about it.
 
 The link proves the address, as the link of an invitation does. Until then the organization has no power over the
-account; selecting or using the organization also confirms a membership (`core/organizations/access.py`).
+account; selecting or using the organization also confirms a membership (`core/organizations/authorization.py`).
 """
 
 from __future__ import annotations

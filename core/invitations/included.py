@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.errors import BadRequest
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.text import SLUG_CHARACTERS_MAX, checked_message
 from core.wording import Wording
 

@@ -22,15 +22,8 @@ from core.invitations import included
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import (
-    Capability,
-    Operation,
-    OrganizationAccess,
-    authorize,
-    authorize_and_lock,
-    capabilities_of,
-    capabilities_of_role,
-)
+from core.organizations.access import Capability, Operation, capabilities_of
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock, capabilities_of_role
 from core.organizations.inviters import may_invite_to
 from core.organizations.key_callers import forbid_admins
 from core.organizations.management import AddressNotVerified

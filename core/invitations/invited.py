@@ -14,7 +14,8 @@ from core.email_addresses import part_of_email
 from core.errors import NotFound
 from core.invitations.invitations import Invitation, InvitationStatus, invite, revoke
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.positions import Listing, Position, listing
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
-from core.organizations.access import Capability, OrganizationAccess
+from core.organizations.access import Capability
+from core.organizations.authorization import OrganizationAccess, capabilities_of_role
 from core.organizations.organizations import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Authority:
         if link is None:
             return cls.of_caller(authorized)
         organization_id = authorized.organization.id
-        allowed = [access.capabilities_of_role(uow, organization_id, role) for role in link.roles]
+        allowed = [capabilities_of_role(uow, organization_id, role) for role in link.roles]
         return cls.of_link(link.roles, _NOTHING.union(*allowed))
 
     @classmethod

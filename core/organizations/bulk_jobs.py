@@ -17,8 +17,8 @@ from uuid import UUID
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
-from core.organizations.access import Operation, authorize_platform
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock, authorize_platform
 from core.positions import FoundRows, Listing, Position, listing
 from core.wording import Wording
 
@@ -177,7 +177,7 @@ def begin(
         authorize_platform(uow)
     else:
         assert kind.operation is not None, "a job of an organization takes a right there"
-        organization_id = access.authorize_and_lock(uow, slug, kind.operation).organization.id
+        organization_id = authorize_and_lock(uow, slug, kind.operation).organization.id
     if not rows:
         raise BadRequest.of_field("rows", "Nothing is chosen.")
     if len(rows) > ROWS_MAX:
@@ -236,7 +236,7 @@ def _begun_by_caller(uow: UnitOfWork, slug: str | None) -> tuple[UUID | None, Se
     if slug is None:
         authorize_platform(uow)
         return None, [kind for kind in JobKind if kind.operation is None]
-    authorized = access.authorize(uow, slug, Operation.JOBS_READ)
+    authorized = authorize(uow, slug, Operation.JOBS_READ)
     role, capabilities = authorized.membership.role, authorized.capabilities
     kinds = [kind for kind in JobKind if kind.operation and kind.operation.missing(role, capabilities) is None]
     return authorized.organization.id, kinds

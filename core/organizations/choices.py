@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, OrganizationAccess
+from core.organizations.access import Capability
+from core.organizations.authorization import OrganizationAccess
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

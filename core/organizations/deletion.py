@@ -21,7 +21,8 @@ from core.limits import COUNTED_MAX
 from core.mail import mail
 from core.mail.mail import MailMessage, MailTemplate
 from core.organizations import session_strength
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.organizations import OWNER, RESTORABLE_FOR, Organization
 from core.sessions import callers
 from core.sessions.callers import Caller

@@ -20,6 +20,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, inviters
 from core.organizations.access import Capability
 from core.organizations.authority import Authority
+from core.organizations.authorization import capabilities_of_role
 from core.organizations.organizations import ADMIN, MEMBER, RoleSource
 from core.parts import ROWS_AT_ONCE_MAX, in_parts, read_in_parts
 from core.sessions import customer_endings
@@ -446,7 +447,7 @@ def _is_theirs(
     maker = alike.maker if alike.role_source is None else None
     for role in {alike.role, alike.given.role}:
         if role not in known:
-            known[role] = access.capabilities_of_role(uow, organization_id, role)
+            known[role] = capabilities_of_role(uow, organization_id, role)
         if not all(one.may_give(role, known[role]) for one in (by, maker) if one is not None):
             return False
     return True

@@ -16,8 +16,9 @@ from core.errors import BadRequest, Conflict, FieldError, Forbidden
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
-from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.organizations.access import Capability, Operation
 from core.organizations.authority import Authority
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.group_roles import SCIM, AlikeMembers, GroupRule, MadeRule, WantedRule, may_set
 from core.organizations.organizations import ADMIN, MEMBER
 from core.wording import Wording
@@ -136,13 +137,13 @@ class RulesPreview:
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[GroupRule]:
     """List the rules of an organization in the order in which they count."""
-    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    organization = authorize(uow, slug, Operation.GROUPS_READ).organization
     return uow.group_rules.of_organization(organization.id)
 
 
 def show(uow: UnitOfWork, slug: str) -> RulesOverview:
     """Return the rules of an organization with what a new one can name."""
-    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    organization = authorize(uow, slug, Operation.GROUPS_READ).organization
     rules = uow.group_rules.of_organization(organization.id)
     return RulesOverview(
         rules=rules,
@@ -170,7 +171,7 @@ def save(
     Raise one `BadRequest` of all rules that are not valid, `Forbidden` for a new rule that the caller may not make, and
     `RulesChanged` when the rules are not in the state that the caller has seen.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     if seen_state not in {None, state_of(uow.group_rules.of_organization(authorized.organization.id))}:
         raise RulesChanged
     return store(uow, authorized.organization.id, wanted, RulesEditor.of(authorized))
@@ -200,7 +201,7 @@ def store(
 
 def preview(uow: UnitOfWork, slug: str, wanted: Sequence[WantedRule], *, seen_state: str | None = None) -> RulesPreview:
     """Return whose role the rules that the caller is about to save would change; raise as `save`. Nothing changes."""
-    authorized = access.authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.GROUP_RULES_CHANGE)
     organization_id = authorized.organization.id
     state = state_of(uow.group_rules.of_organization(organization_id))
     if seen_state not in {None, state}:

@@ -16,7 +16,8 @@ from uuid import UUID
 from core import prefixed_tokens
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import AccessContext, Capability, Operation, OrganizationAccess, implied_by
+from core.organizations.access import Capability, Operation, implied_by
+from core.organizations.authorization import AccessContext, OrganizationAccess
 from core.organizations.organizations import ADMIN, OWNER, Membership, Organization
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import hash_token

@@ -21,8 +21,8 @@ from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
 from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.key_callers import FORM, SUBJECT_PREFIX
 from core.parts import ROWS_AT_ONCE_MAX
 from core.secrets import Secret, hash_token
@@ -190,7 +190,7 @@ def create(
 
     One without a secret is used by its workloads alone.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
+    authorized = authorize_and_lock(uow, slug, Operation.KEY_CREATE)
     # A transaction that ends the sessions and keys of an account locks it: either it came first, and this session is
     # over, or it finds the key.
     callers.lock_account(uow)
@@ -233,19 +233,19 @@ def create(
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[OrganizationKey]:
     """List the keys of an organization, the newest first, also those that have expired."""
-    organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
+    organization = authorize(uow, slug, Operation.KEYS_READ).organization
     return uow.organization_keys.of_organization(organization.id)
 
 
 def list_with_makers(uow: UnitOfWork, slug: str) -> Sequence[MadeOrganizationKey]:
     """List the same keys with their makers."""
-    organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
+    organization = authorize(uow, slug, Operation.KEYS_READ).organization
     return uow.organization_keys.with_makers(organization.id)
 
 
 def list_made(uow: UnitOfWork, slug: str, key_id: UUID, *, limit: int, offset: int) -> MadeByKeyPage:
     """List the things of a key that still exist; raise `OrganizationKeyUnknown`."""
-    organization = access.authorize(uow, slug, Operation.KEYS_READ).organization
+    organization = authorize(uow, slug, Operation.KEYS_READ).organization
     if all(one.id != key_id for one in uow.organization_keys.of_organization(organization.id)):
         raise OrganizationKeyUnknown
     return uow.made_by_keys.page(organization.id, key_id, limit=limit, offset=offset)
@@ -253,7 +253,7 @@ def list_made(uow: UnitOfWork, slug: str, key_id: UUID, *, limit: int, offset: i
 
 def show_ends(uow: UnitOfWork, slug: str, key_id: UUID) -> OrganizationKeyEnds:
     """Return a key before it is deleted, and what it has made; raise `OrganizationKeyUnknown`."""
-    organization = access.authorize(uow, slug, Operation.KEYS_CHANGE).organization
+    organization = authorize(uow, slug, Operation.KEYS_CHANGE).organization
     known = uow.organization_keys.with_makers(organization.id)
     found = next((one for one in known if one.key.id == key_id), None)
     if found is None:
@@ -265,7 +265,7 @@ def show_ends(uow: UnitOfWork, slug: str, key_id: UUID) -> OrganizationKeyEnds:
 def delete(uow: UnitOfWork, slug: str, key_id: UUID, *, with_made: bool) -> None:
     """Delete a key, which loses access at once, with its setup links; `with_made` ends all that it has made."""
     # Locked, so that the key makes nothing meanwhile: what it makes locks the organization, too.
-    organization = access.authorize_and_lock(uow, slug, Operation.KEYS_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.KEYS_CHANGE).organization
     links = uow.made_by_keys.links(organization.id, key_id)
     key = uow.organization_keys.remove(organization.id, key_id)
     if key is None:

@@ -18,15 +18,9 @@ from uuid import UUID
 
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import (
-    AccessContext,
-    Capability,
-    Operation,
-    OrganizationAccess,
-    capabilities_of,
-    implied_by,
-)
+from core.organizations.access import Capability, Operation, capabilities_of, implied_by
 from core.organizations.authority import Authority
+from core.organizations.authorization import AccessContext, OrganizationAccess
 from core.organizations.organizations import MEMBER, Membership, Organization
 from core.secrets import hash_token
 from core.sessions.callers import Caller

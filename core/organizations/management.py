@@ -20,8 +20,9 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.metadata import MetadataPatch
-from core.organizations import access, session_strength
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations import session_strength
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.organizations import (
     DEVICE_TRUST_DEFAULT,
     OWNER,
@@ -375,7 +376,7 @@ class Selected:
 
 def select(uow: UnitOfWork, slug: str) -> Selected:
     """Make an organization the context of the caller's session, and return the session's next tokens."""
-    authorized = access.authorize(uow, slug, Operation.ORGANIZATION_SELECT)
+    authorized = authorize(uow, slug, Operation.ORGANIZATION_SELECT)
     session_strength.require_device_trust(uow, authorized.caller, authorized.organization)
     return Selected(
         user=person_of(authorized.caller),

@@ -15,8 +15,9 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, departures, group_roles, inviters, keys
+from core.organizations import departures, group_roles, inviters, keys
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock, capabilities_of_role
 from core.organizations.organizations import ADMIN, MEMBER, OWNER, Membership, Organization, RoleSource
 from core.sessions import customer_endings
 from core.sessions.limits import Act
@@ -158,7 +159,7 @@ def list_page(
     uow: UnitOfWork, slug: str, *, role: str | None, page: int, limit: int
 ) -> tuple[MembersPage, MemberLimits]:
     """List members, the oldest membership first."""
-    organization = access.authorize(uow, slug, Operation.MEMBERS_LIST).organization
+    organization = authorize(uow, slug, Operation.MEMBERS_LIST).organization
     found = uow.elsewhere.members.page(organization.id, role=role, limit=limit, offset=(page - 1) * limit)
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
@@ -169,7 +170,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
     Raise `MemberChanged` when the member has neither this role nor `seen_role`, which the caller has seen, and
     `RoleOfRule` when a rule gave the role.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
     organization_id = authorized.organization.id
     if role == OWNER:
         raise BadRequest.of_field(
@@ -187,8 +188,8 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str, *, seen_ro
     if member.role_source is not None and group_roles.is_held(uow, organization_id, user_id):
         raise RoleOfRule.of(member.role_source)
     _require_seen(member, seen_role)
-    given = access.capabilities_of_role(uow, organization_id, role)
-    before = access.capabilities_of_role(uow, organization_id, member.membership.role)
+    given = capabilities_of_role(uow, organization_id, role)
+    before = capabilities_of_role(uow, organization_id, member.membership.role)
     if role == ADMIN or (role != MEMBER and not given <= before):
         authorized.forbid_lasting()
 
@@ -215,7 +216,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None =
     Other sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
     without it.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
+    authorized = authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
     organization_id = authorized.organization.id
     if user_id == authorized.caller.account.id:
         raise BadRequest("You cannot remove yourself. Leave the organization instead.")
@@ -225,7 +226,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID, *, seen_role: str | None =
     if member.membership.role == OWNER:
         raise BadRequest("The owner cannot be removed. Transfer the ownership first.")
     _require_seen(member, seen_role)
-    authorized.require_no_less(access.capabilities_of_role(uow, organization_id, member.membership.role), "remove")
+    authorized.require_no_less(capabilities_of_role(uow, organization_id, member.membership.role), "remove")
     written = checked_note(note)
     _end(uow, member.membership, **({"audit_only": {"note": written}} if written else {}))
     return member
@@ -238,7 +239,7 @@ def _require_seen(member: Member, seen_role: str | None) -> None:
 
 def leave(uow: UnitOfWork, slug: str) -> None:
     """End the caller's own membership, whatever the status of the organization."""
-    authorized = access.authorize_and_lock(uow, slug, Operation.ORGANIZATION_LEAVE)
+    authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_LEAVE)
     authorized.caller.require(Act.IN_PERSON)
     if authorized.membership.role == OWNER:
         raise BadRequest(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess, allows_no_less, authorize
+from core.organizations.access import Capability, Operation, allows_no_less
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.members import MEMBERS_MAX_DEFAULT
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, people
+from core.organizations import people
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.organizations import ADMIN, OWNER
 from core.organizations.people import ListedMember
 from core.positions import FoundRows
@@ -33,7 +34,7 @@ class Transfer:
 
 def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
     """Make another member the owner, and the caller an admin."""
-    authorized = access.authorize_and_lock(uow, slug, Operation.OWNERSHIP_TRANSFER)
+    authorized = authorize_and_lock(uow, slug, Operation.OWNERSHIP_TRANSFER)
     organization_id, old_owner = authorized.organization.id, authorized.membership
     if new_owner_user_id == old_owner.user_id:
         raise _refused("You are the owner already. Name another member.")
@@ -70,7 +71,7 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
 
 def candidates(uow: UnitOfWork, slug: str, *, search: str, limit: int) -> FoundRows[ListedMember]:
     """Find members by a part of their address, who could become the owner; an empty text finds none."""
-    access.authorize(uow, slug, Operation.OWNERSHIP_TRANSFER)
+    authorize(uow, slug, Operation.OWNERSHIP_TRANSFER)
     if not search.strip():
         return FoundRows(found=[], total=0, next=None)
     return people.found(uow, slug, search=search, role="").first(after=None, limit=limit)
@@ -78,7 +79,7 @@ def candidates(uow: UnitOfWork, slug: str, *, search: str, limit: int) -> FoundR
 
 def show_candidate(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedMember:
     """Return the member who would become the owner; raise `MemberUnknown` when the user is none."""
-    organization = access.authorize(uow, slug, Operation.OWNERSHIP_TRANSFER).organization
+    organization = authorize(uow, slug, Operation.OWNERSHIP_TRANSFER).organization
     return people.member_of(uow, organization.id, user_id)
 
 

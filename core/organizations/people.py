@@ -15,7 +15,8 @@ from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
-from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.bulk_jobs import JobKind, ListChanged, WantedRow
 from core.organizations.members import MemberUnknown
 from core.organizations.organizations import OWNER

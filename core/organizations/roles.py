@@ -19,7 +19,8 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import access, group_roles, inviters
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.organizations import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
 from core.wording import Wording
@@ -154,13 +155,13 @@ assert tuple(_BUILT_IN) == BUILT_IN_ROLES, "a built-in role has no description, 
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[Role]:
     """List the built-in roles, then the custom roles by slug."""
-    authorized = access.authorize(uow, slug, Operation.ROLES_READ)
+    authorized = authorize(uow, slug, Operation.ROLES_READ)
     return [*_BUILT_IN.values(), *uow.roles.of_organization(authorized.organization.id)]
 
 
 def show(uow: UnitOfWork, slug: str, role_slug: str) -> Role:
     """Return a role; raise `RoleUnknown` when the organization has none with that slug."""
-    authorized = access.authorize(uow, slug, Operation.ROLES_READ)
+    authorized = authorize(uow, slug, Operation.ROLES_READ)
     return _BUILT_IN.get(role_slug) or _custom(uow, authorized, role_slug)
 
 
@@ -175,7 +176,7 @@ def create(
     scopes: Iterable[str] = (),
 ) -> Role:
     """Create a role; the caller must have every capability of it."""
-    authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     role_slug, name, description, listed = all_valid(
         lambda: checked_slug(role_slug),
         lambda: checked_name(name, characters_min=1),
@@ -220,7 +221,7 @@ def change(uow: UnitOfWork, slug: str, role_slug: str, changes: RoleChanges, *, 
 
     Raise `RoleChanged` when its state is not `seen_state`, which the caller has seen.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     # Invalid input is refused before an unknown role.
@@ -268,7 +269,7 @@ def delete(uow: UnitOfWork, slug: str, role_slug: str, *, seen_state: str | None
     Raise `RoleChanged` when its state is not `seen_state`, which the caller has seen.
     """
     # Locked, so that the role cannot be assigned between the check and the deletion.
-    authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     role = _custom(uow, authorized, role_slug)

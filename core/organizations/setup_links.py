@@ -20,16 +20,9 @@ from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import link_callers
-from core.organizations.access import (
-    Operation,
-    OrganizationAccess,
-    authorize,
-    authorize_and_lock,
-    capabilities_of,
-    capabilities_of_role,
-    implied_by,
-)
+from core.organizations.access import Operation, capabilities_of, implied_by
 from core.organizations.authority import Authority
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock, capabilities_of_role
 from core.organizations.link_callers import LinkCaller, Part, may_make
 from core.organizations.organizations import ADMIN, MEMBER
 from core.secrets import Secret, hash_token

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding, authorize
+from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.organizations import OWNER, Organization
 from core.organizations.settings.branding import BrandedOrganization
 

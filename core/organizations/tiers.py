@@ -18,7 +18,7 @@ from core.errors import BadRequest, Conflict, NotFound, all_checked
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import authorize_platform, authorize_support
+from core.organizations.authorization import authorize_platform, authorize_support
 from core.text import checked_name, checked_slug
 from core.wording import Wording
 

@@ -11,7 +11,7 @@ from core.events.actions import (  # the reference is made from the fields of `P
     PlatformTargetType,
 )
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.positions import Pagination
 
 if TYPE_CHECKING:

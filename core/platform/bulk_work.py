@@ -15,8 +15,8 @@ from uuid import UUID
 from core.errors import Conflict, Unauthorized
 from core.invitations import bulk_invitations
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, members
-from core.organizations.access import authorize_platform
+from core.organizations import members
+from core.organizations.authorization import authorize, authorize_platform
 from core.organizations.bulk_jobs import JobKind, JobState
 from core.organizations.organizations import OrganizationStatus
 from core.platform import organizations
@@ -93,7 +93,7 @@ def require_right(uow: UnitOfWork, job: LeasedJob) -> None:
         if job.kind.operation is None:
             authorize_platform(uow)
         else:
-            access.authorize(uow, job.slug, job.kind.operation)
+            authorize(uow, job.slug, job.kind.operation)
     except Unauthorized:
         raise MakerSignedOut from None
 

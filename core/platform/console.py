@@ -8,7 +8,7 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations import management
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -30,7 +30,7 @@ from core.lazy_dataclasses import dataclass
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.platform import user_records
 from core.platform.user_records import UserRecord
 from core.secrets import hash_token

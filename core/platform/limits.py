@@ -15,7 +15,7 @@ from core.email_addresses import normalize_email
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -21,7 +21,7 @@ from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.mail.mail import MailState, MailTemplate
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 from core.positions import Position
 from core.tables import PartialTable
 

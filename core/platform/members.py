@@ -15,7 +15,7 @@ from core.accounts import helped_accounts
 from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.organizations.people import ListedMember
 from core.platform.organizations import OrganizationUnknown
 from core.positions import FoundRows, Position, found_rows

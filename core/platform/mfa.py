@@ -23,7 +23,7 @@ from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import authorize_platform, authorize_support
+from core.organizations.authorization import authorize_platform, authorize_support
 from core.text import checked_reason
 
 if TYPE_CHECKING:

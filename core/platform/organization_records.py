@@ -19,7 +19,7 @@ from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs
-from core.organizations.access import authorize_platform, authorize_support
+from core.organizations.authorization import authorize_platform, authorize_support
 from core.organizations.bulk_jobs import JobKind, ListChanged, WantedRow
 from core.organizations.members import limits_of
 from core.organizations.organizations import Organization, OrganizationStatus

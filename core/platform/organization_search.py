@@ -16,7 +16,8 @@ from core.audit.browser import AuditEntryUnknown
 from core.customers import found_customers, found_products
 from core.lazy_dataclasses import dataclass
 from core.organizations import keys, management, people, roles
-from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.scim import directory_groups
 from core.services import end_users, found_services
 from core.sign_in.upstream.connections import connections

@@ -16,7 +16,7 @@ from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import deletion, management, tiers
-from core.organizations.access import authorize_platform, authorize_support
+from core.organizations.authorization import authorize_platform, authorize_support
 from core.organizations.organizations import (
     Organization,
     OrganizationStatus,

@@ -16,7 +16,7 @@ from core.audit import sign_in_counts
 from core.audit.sign_in_counts import SignInAnalytics
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 from core.organizations.organizations import OrganizationStatus
 from core.platform import mfa
 from core.platform.health_figures import PlatformFigures

@@ -20,7 +20,7 @@ from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import platform_support
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.text import checked_reason
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from core.accounts.users import UserUnknown
 from core.email_addresses import canonical_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.platform import user_records
 from core.platform.users import PlatformUserOrganization
 from core.privacy import anonymization

@@ -18,7 +18,7 @@ from core.accounts import helped_accounts
 from core.accounts.helped_accounts import NarrowedList, Narrowing
 from core.email_addresses import canonical_email, part_of_email
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 from core.platform import organization_records
 from core.platform.organization_records import OrganizationFilter
 from core.platform.users import UserPosition

@@ -16,7 +16,8 @@ from core.customers.choices import of_customers, of_products
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.networks import typed_network
-from core.organizations.access import Capability, Operation, authorize, authorize_support
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize, authorize_support
 from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices, searched
 from core.platform import organization_records, users
 from core.platform.organization_records import OrganizationFilter

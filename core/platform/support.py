@@ -17,7 +17,7 @@ from core.email_addresses import normalize_email
 from core.errors import Conflict, NotFound
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.platform import owners
 from core.platform.owners import ListedPlatformOwner
 from core.text import checked_reason

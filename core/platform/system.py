@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from core.billing.provider import BillingMode
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.platform import late_work
 from core.platform.health_figures import PlatformFigures
 from core.platform.housekeeping import Leftover

@@ -25,7 +25,8 @@ from core.email_addresses import canonical_email, domain_of
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles
-from core.organizations.access import Operation, authorize, authorize_support
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_support
 from core.organizations.organizations import Organization
 from core.platform import explained_customers
 from core.platform.explained_customers import CustomerOfUser

@@ -24,7 +24,8 @@ from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
-from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.sessions.callers import Caller
 from core.sessions.limits import Act
 from core.sessions.mfa_methods import MfaMethods

@@ -19,7 +19,8 @@ from core.events.actions import AuditAction, PlatformAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.sessions.callers import Caller
 from core.sessions.limits import Act
 from core.sessions.mfa_methods import MfaMethods

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.providers import Provider
 from core.errors import Refusal, SsoRequired, on_the_way_to
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
-from core.organizations.access import MembershipSuspended, Operation
+from core.organizations.access import Operation
+from core.organizations.authorization import MembershipSuspended, authorize
 from core.organizations.session_strength import SecondFactorRequired
 from core.saml import answers, assertions, judgement, providers, requests, visits
 from core.saml.answers import (
@@ -168,7 +168,7 @@ def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: 
         return Initiated(provider=provider, outcome=agreement(provider, account.email, admission.added_by(place)))
     found = uow.saml_providers.find(organization_slug, service_slug)
     if found is None or not found.serves_customers:
-        access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
+        authorize(uow, organization_slug, Operation.SAML_LOGIN)
     elif uow.caller.has_service_token:
         raise ServiceTokenRefused
     provider = providers.require_usable(found)

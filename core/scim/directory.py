@@ -13,8 +13,8 @@ from uuid import UUID
 
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.positions import FoundRows, Position, found_rows
 from core.scim.log import FAILURES_MAX, ProvisioningLogEntry
 from core.scim.tokens import ScimToken
@@ -58,7 +58,7 @@ class DirectoryOverview:
 
 def show(uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int) -> DirectoryOverview:
     """Return the directory, with the members whose address or name there contains a part."""
-    organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
+    organization_id = authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = uow.elsewhere.scim_directory.page(organization_id, part=part, after=after, limit=limit + 1)
     count = partial(uow.elsewhere.scim_directory.count, organization_id, part=part)
@@ -73,6 +73,6 @@ def listed(
     uow: UnitOfWork, slug: str, *, search: str, after: Position | None, limit: int
 ) -> Sequence[ProvisionedMember]:
     """Return a part of the members that `show` finds, without a count; for files."""
-    organization_id = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
+    organization_id = authorize(uow, slug, Operation.SCIM_LOG_READ).organization.id
     part = part_of_email(search, uow.domain_names.to_ascii)
     return uow.elsewhere.scim_directory.page(organization_id, part=part, after=after, limit=limit)

@@ -17,8 +17,9 @@ from uuid import UUID
 from core.errors import ErrorCode
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, group_roles
+from core.organizations import group_roles
 from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize
 from core.parts import in_parts, read_in_parts
 from core.positions import FoundRows, Listing, Position, found_rows, listing
 from core.scim import filters, tokens, user_changes
@@ -117,7 +118,7 @@ class GroupMembersPage:
 
 def id_of_name(uow: UnitOfWork, slug: str, name: str) -> UUID | None:
     """Return the id of an organization's group with this name, in any case; None without one."""
-    return named(uow, access.authorize(uow, slug, Operation.GROUPS_READ).organization.id, name)
+    return named(uow, authorize(uow, slug, Operation.GROUPS_READ).organization.id, name)
 
 
 def named(uow: UnitOfWork, organization_id: UUID, name: str) -> UUID | None:
@@ -129,13 +130,13 @@ def named(uow: UnitOfWork, organization_id: UUID, name: str) -> UUID | None:
 
 def list_of_organization(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> GroupsPage:
     """List the groups of an organization to a member, the oldest first."""
-    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    organization = authorize(uow, slug, Operation.GROUPS_READ).organization
     return uow.elsewhere.directory_groups.page(organization.id, GroupSearch(), limit=limit, offset=(page - 1) * limit)
 
 
 def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit: int) -> GroupMembersPage:
     """List the members of a group to a member of the organization; raise `ResourceUnknown`."""
-    organization = access.authorize(uow, slug, Operation.GROUPS_READ).organization
+    organization = authorize(uow, slug, Operation.GROUPS_READ).organization
     group = _shown(uow, organization.id, group_id, member_form=None)
     found = uow.elsewhere.directory_groups.people(organization.id, group_id, limit=limit, offset=(page - 1) * limit)
     return GroupMembersPage(group=group, members=found)
@@ -143,7 +144,7 @@ def list_members(uow: UnitOfWork, slug: str, group_id: UUID, *, page: int, limit
 
 def found(uow: UnitOfWork, slug: str, *, search: str) -> Listing[Group]:
     """Find the groups with a part in their name, the oldest first."""
-    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    organization_id = authorize(uow, slug, Operation.GROUPS_READ).organization.id
     page, count = uow.elsewhere.directory_groups.found, uow.elsewhere.directory_groups.count_found
     return listing(page, count, organization_id, part=stored_form(search))
 
@@ -152,7 +153,7 @@ def show_to_members(
     uow: UnitOfWork, slug: str, group_id: UUID, *, after: Position | None, limit: int
 ) -> tuple[Group, FoundRows[PersonInGroup]]:
     """Return a group and its members from a position on, in the order of their ids; raise `ResourceUnknown`."""
-    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    organization_id = authorize(uow, slug, Operation.GROUPS_READ).organization.id
     group = _shown(uow, organization_id, group_id, member_form=None)
     found = uow.elsewhere.directory_groups.people(organization_id, group_id, after=after, limit=limit + 1)
 
@@ -166,7 +167,7 @@ def listed_members(
     uow: UnitOfWork, slug: str, group_id: UUID, *, after: Position | None, limit: int
 ) -> Sequence[PersonInGroup]:
     """Return a part of the members of a group; for files."""
-    organization_id = access.authorize(uow, slug, Operation.GROUPS_READ).organization.id
+    organization_id = authorize(uow, slug, Operation.GROUPS_READ).organization.id
     _shown(uow, organization_id, group_id, member_form=None)
     return uow.elsewhere.directory_groups.people(organization_id, group_id, after=after, limit=limit)
 

@@ -16,8 +16,8 @@ from core import log_times
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.log_times import LogTimes
-from core.organizations import access
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.positions import FoundRows, Position, found_rows
 from core.scim import tokens
 from core.scim.tokens import ScimToken
@@ -103,13 +103,13 @@ def record_refusal(uow: UnitOfWork, attempt: DirectoryRequest, outcome: Director
 
 def list_page(uow: UnitOfWork, slug: str, *, page: int, limit: int) -> ProvisioningPage:
     """List the entries of an organization, the newest first."""
-    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    organization = authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return uow.elsewhere.scim_log.page(organization.id, limit=limit, offset=(page - 1) * limit)
 
 
 def list_failures(uow: UnitOfWork, slug: str) -> tuple[Sequence[ScimToken], Sequence[ProvisioningLogEntry]]:
     """Return the tokens of an organization, and the latest failed calls of its directory, both newest first."""
-    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    organization = authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return tokens.list_all(uow, slug), uow.scim_log.failures(organization.id, limit=FAILURES_MAX)
 
 
@@ -134,7 +134,7 @@ def search(
     uow: UnitOfWork, slug: str, asked: AskedCalls, *, after: Position | None, limit: int
 ) -> FoundRows[ProvisioningLogEntry]:
     """Return the wanted entries of an organization, the newest first; raise `BadRequest` for an invalid time."""
-    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    organization = authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     wanted = search_of(asked)
     rows = uow.elsewhere.scim_log.found(organization.id, wanted, after=after, limit=limit + 1)
     return found_rows(
@@ -146,7 +146,7 @@ def listed(
     uow: UnitOfWork, slug: str, asked: AskedCalls, *, after: Position | None, limit: int
 ) -> Sequence[ProvisioningLogEntry]:
     """Return a part of the entries that `search` finds, without a count; for files."""
-    organization = access.authorize(uow, slug, Operation.SCIM_LOG_READ).organization
+    organization = authorize(uow, slug, Operation.SCIM_LOG_READ).organization
     return uow.elsewhere.scim_log.found(organization.id, search_of(asked), after=after, limit=limit)
 
 

@@ -14,7 +14,8 @@ from uuid import UUID
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_rules
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of_role
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize, authorize_and_lock, capabilities_of_role
 from core.organizations.group_roles import SCIM, GroupRule, WantedRule, opens_by_word_alone
 from core.organizations.group_rules import ArrivedGroups, RulesEditor
 from core.scim import directory_groups

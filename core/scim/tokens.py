@@ -22,9 +22,10 @@ from core.errors import BadRequest, NotFound, OrganizationNotActive, Unauthorize
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import access
-from core.organizations.access import Operation, OrganizationAccess
+from core.organizations import authorization
+from core.organizations.access import Operation
 from core.organizations.authority import Authority
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.link_callers import Part
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
@@ -178,7 +179,7 @@ def create(
     A token that is made with a setup link outlives the link. It manages groups if the link has the part `groups`, and
     gives, changes and removes only the roles of the link and `member`.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
+    authorized = authorization.authorize_and_lock(uow, slug, Operation.SCIM_TOKEN_CREATE)
     link = authorized.caller.limits.link
     if authorized.organization.is_internal:
         # The groups of a customer's directory only give roles of the vendor's service.
@@ -228,13 +229,13 @@ def make(
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[ScimToken]:
     """List the tokens of an organization, the newest first, also those that have expired."""
-    organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_READ).organization
+    organization = authorization.authorize(uow, slug, Operation.SCIM_TOKENS_READ).organization
     return uow.scim_tokens.of_organization(organization.id)
 
 
 def show_ends(uow: UnitOfWork, slug: str, token_id: UUID) -> TokenEnds:
     """Return what ends with a token that the caller may be about to revoke; raise `ScimTokenUnknown`."""
-    organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
+    organization = authorization.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
     known = uow.scim_tokens.of_organization(organization.id)
     token = next((one for one in known if one.id == token_id), None)
     if token is None:
@@ -252,7 +253,7 @@ def revoke(uow: UnitOfWork, slug: str, token_id: UUID) -> None:
     The holder of a setup link deletes tokens of members too: the staff who enter tokens at the directory know which it
     uses.
     """
-    organization = access.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
+    organization = authorization.authorize(uow, slug, Operation.SCIM_TOKENS_CHANGE).organization
     token = uow.scim_tokens.remove(organization.id, token_id)
     if token is None:
         raise ScimTokenUnknown
@@ -296,4 +297,4 @@ def out_of_reach(uow: UnitOfWork, organization_id: UUID, roles: Collection[str])
 
 
 def _may_change(uow: UnitOfWork, organization_id: UUID, role: str) -> bool:
-    return of_caller(uow).may_give(role, access.capabilities_of_role(uow, organization_id, role))
+    return of_caller(uow).may_give(role, authorization.capabilities_of_role(uow, organization_id, role))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from core.lazy_dataclasses import dataclass
-from core.organizations import access, relations
-from core.organizations.access import Capability, Operation, OrganizationAccess, RequiredStanding
+from core.organizations import authorization, relations
+from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.link_callers import SetupLinkDead
 from core.organizations.relations import RelationObject, ServiceRelation
 from core.services.services import Service, ServiceUnknown
@@ -48,7 +49,7 @@ def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operatio
         object_ = RelationObject(organization_id=granted.organization_id, service_id=granted.id)
         return relations.check(uow, object_, relation, member.caller.account.id)
 
-    authorized = access.authorize(uow, slug, operation, is_granted=is_granted)
+    authorized = authorization.authorize(uow, slug, operation, is_granted=is_granted)
     service = uow.services.by_slug(authorized.organization.id, service_slug)
     if service is None:
         raise ServiceUnknown

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess
 from core.services import access, assignments
 from core.services.assignments import Assignable, Assignment, NamedAssignment
 from core.services.services import Admission, Service

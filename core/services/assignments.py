@@ -15,7 +15,8 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, OrganizationAccess
+from core.organizations.access import Capability
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices, of_members
 from core.organizations.organizations import BUILT_IN_ROLES
 from core.text import stored_form

@@ -15,7 +15,8 @@ from uuid import UUID
 from core.email_addresses import part_of_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices, searched
 from core.positions import FoundRows, Position, found_rows
 from core.services import access, management

@@ -17,8 +17,8 @@ from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations import access
-from core.organizations.access import Capability, Operation, OrganizationAccess
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.members import MemberUnknown
 from core.organizations.organizations import MembershipStatus
 from core.organizations.people import ListedMember
@@ -104,7 +104,7 @@ class GrantsPage:
 
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit: int) -> GrantsPage:
     """List the grants on a service, the oldest first."""
-    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    authorized = authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     found = uow.elsewhere.service_grants.page(
         authorized.organization.id, service_slug, limit=limit, offset=(page - 1) * limit
     )
@@ -120,7 +120,7 @@ def show_people(
 
     `find` is a part of the address of the members who may be granted access; empty for none.
     """
-    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    authorized = authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     part, wanted = (part_of_email(one, uow.domain_names.to_ascii) for one in (search, find))
     found = uow.elsewhere.service_grants.found(service, part=part, after=after, limit=limit + 1)
@@ -143,7 +143,7 @@ def show_people(
 
 def show_access(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> MemberAccess:
     """Return a member with their grant on a service; raise `ServiceUnknown`, then `MemberUnknown`."""
-    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    authorized = authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     member = uow.people.find(authorized.organization.id, user_id)
     if member is None:
@@ -171,7 +171,7 @@ def grant(
 
     `seen_relation` is the relation that the caller has seen, empty for none; raise `GrantChanged` for another.
     """
-    authorized = access.authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    authorized = authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     member = uow.members.find(authorized.organization.id, user_id)
     if member is None:
@@ -201,7 +201,7 @@ def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, *, seen
 
     Raise `GrantChanged` when its relation is not the one that the caller has seen.
     """
-    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    authorized = authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
     relation = uow.service_grants.remove(service, user_id)
     if relation is None:

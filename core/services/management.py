@@ -16,8 +16,7 @@ from uuid import UUID
 from core.errors import BadRequest, Conflict, ErrorCode, Refusal, all_checked, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access as organization_access
-from core.organizations import roles
+from core.organizations import authorization, roles
 from core.organizations.access import Capability, Operation
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
@@ -150,7 +149,7 @@ def create(
     uow: UnitOfWork, slug: str, given: ServiceFields, *, outside: Outside, assigned: Sequence[Assignment] | None = None
 ) -> CreatedService:
     """Create a service with its default plan, within the limit of the organization; `assigned` as `change` takes it."""
-    authorized = organization_access.authorize_and_lock(uow, slug, Operation.SERVICE_CREATE)
+    authorized = authorization.authorize_and_lock(uow, slug, Operation.SERVICE_CREATE)
     service = _new(uow, authorized.organization, given, outside)
     # The organization is locked, so no other transaction creates a service meanwhile.
     usage = uow.services.usage(authorized.organization)
@@ -181,7 +180,7 @@ def list_page(
     uow: UnitOfWork, slug: str, *, service_type: ServiceType | None, limit: int | None, offset: int
 ) -> ServicesPage:
     """List the services of an organization, the oldest first, optionally of one type."""
-    authorized = organization_access.authorize(uow, slug, Operation.SERVICES_LIST)
+    authorized = authorization.authorize(uow, slug, Operation.SERVICES_LIST)
     organization = authorized.organization
     page = uow.elsewhere.services.page(organization, service_type=service_type, limit=limit, offset=offset)
     if Capability.ORG_MEMBERS_VIEW in authorized.capabilities:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_support
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_support
 from core.positions import Listing, Position, listing
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from core.email_addresses import part_of_email
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.organizations import Organization
 from core.positions import Listing, Position, listing
 from core.services.plans import Plan

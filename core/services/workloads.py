@@ -16,8 +16,9 @@ from uuid import UUID
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import access as organization_access
-from core.organizations.access import Operation, OrganizationAccess
+from core.organizations import authorization
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.keys import OrganizationKey, OrganizationKeyUnknown
 from core.services import access
 from core.services.client_records import Outside
@@ -92,7 +93,7 @@ def create(uow: UnitOfWork, slug: str, service_slug: str, given: WorkloadFields,
 
 def create_for_key(uow: UnitOfWork, slug: str, key_id: UUID, given: WorkloadFields, *, outside: Outside) -> Workload:
     """Let a program authenticate as a key of the organization; the caller must be able to make such a key."""
-    authorized = organization_access.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
+    authorized = authorization.authorize_and_lock(uow, slug, Operation.KEY_CREATE)
     # As for the key itself (`core/organizations/keys.py`).
     callers.lock_account(uow)
     fields = checked(given, outside)
@@ -110,7 +111,7 @@ def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[Workload
 
 def list_of_key(uow: UnitOfWork, slug: str, key_id: UUID) -> KeyWithWorkloads:
     """Return a key of the organization with its workloads, the newest first; raise `OrganizationKeyUnknown`."""
-    holder, key = _key(uow, organization_access.authorize(uow, slug, Operation.KEYS_READ), key_id)
+    holder, key = _key(uow, authorization.authorize(uow, slug, Operation.KEYS_READ), key_id)
     return KeyWithWorkloads(key=key, workloads=uow.workloads.of_holder(holder))
 
 
@@ -122,7 +123,7 @@ def show(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> Wo
 
 def show_of_key(uow: UnitOfWork, slug: str, key_id: UUID, workload_id: UUID) -> tuple[OrganizationKey, Workload]:
     """Return a key and one of its workloads before the workload is deleted; raise `WorkloadUnknown`."""
-    holder, key = _key(uow, organization_access.authorize(uow, slug, Operation.KEYS_CHANGE), key_id)
+    holder, key = _key(uow, authorization.authorize(uow, slug, Operation.KEYS_CHANGE), key_id)
     return key, found_among(uow.workloads.of_holder(holder), workload_id)
 
 
@@ -134,7 +135,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> 
 
 def delete_of_key(uow: UnitOfWork, slug: str, key_id: UUID, workload_id: UUID) -> None:
     """Delete a workload of a key; its tokens are refused at once."""
-    holder, key = _key(uow, organization_access.authorize(uow, slug, Operation.KEYS_CHANGE), key_id)
+    holder, key = _key(uow, authorization.authorize(uow, slug, Operation.KEYS_CHANGE), key_id)
     _remove(uow, holder, workload_id, _named_key(key))
 
 

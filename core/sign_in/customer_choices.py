@@ -20,7 +20,7 @@ from uuid import UUID
 from core.errors import ErrorCode, Forbidden, Refusal
 from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import MembershipSuspended
+from core.organizations.authorization import MembershipSuspended
 from core.secrets import Secret
 from core.services.services import CustomerPolicy, Individuals
 from core.sessions.limits import Confinement

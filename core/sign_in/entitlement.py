@@ -17,7 +17,7 @@ from __future__ import annotations
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
-from core.organizations.access import MembershipSuspended
+from core.organizations.authorization import MembershipSuspended
 from core.organizations.organizations import MEMBER
 from core.sessions.limits import AddressNotConfirmed, Confinement
 from core.sign_in.reasons import SignInInterrupted, SignInReason

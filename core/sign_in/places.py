@@ -11,7 +11,7 @@ from uuid import UUID
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import MembershipSuspended
+from core.organizations.authorization import MembershipSuspended
 from core.organizations.organizations import Organization
 from core.secrets import hash_token
 from core.services.services import Admission

@@ -15,7 +15,8 @@ from core.errors import Conflict
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import management, session_strength
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.organizations import Organization
 from core.sessions.mfa_methods import MfaMethods
 

@@ -20,7 +20,8 @@ from core.credentials import user_agents
 from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.sign_in.proofs import MailedProof
 from core.sign_in.reasons import SignInReason
 

@@ -21,7 +21,8 @@ from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Operation, OrganizationAccess, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess, authorize
 from core.positions import Pagination
 from core.webhooks import webhooks
 from core.webhooks.events import with_addresses, with_addresses_of_each, without_addresses

@@ -17,7 +17,8 @@ from core import log_times
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.log_times import LogTimes
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.positions import FoundRows, Position, found_rows
 from core.webhooks import webhooks
 from core.webhooks.deliveries import Delivery, DeliveryUnknown

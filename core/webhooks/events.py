@@ -29,7 +29,8 @@ from core.events.declared_data import address_keys_of
 from core.events.events import EventType
 from core.ids import CLOCKS_DIFFER_MAX
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 
 if TYPE_CHECKING:
     from core.attempts import Attempt

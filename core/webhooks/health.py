@@ -13,7 +13,8 @@ from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.webhooks import webhooks
 from core.webhooks.webhooks import Webhook
 

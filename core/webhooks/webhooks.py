@@ -17,7 +17,8 @@ from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.events.events import EventType, EventTypeItem
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network, checked_url
 from core.secrets import Secret

@@ -152,7 +152,7 @@ LAYERS: Final = (
                 "_CUSTOMER_CALLER",
                 _instead(("o.id = l.organization_id AND o.status = 'active'", "o.id = l.organization_id")),
             ),
-            ("core.organizations.access", "_is_open_to_claimed", _yes),
+            ("core.organizations.authorization", "_is_open_to_claimed", _yes),
         ),
         OUTLIVED,
     ),

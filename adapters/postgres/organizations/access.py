@@ -11,7 +11,7 @@ from adapters.postgres.domains_in_force import IN_FORCE
 from adapters.postgres.driver.columns import prefixed
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
-from core.organizations.access import AccessContext
+from core.organizations.authorization import AccessContext
 from core.organizations.organizations import Membership, Organization
 from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.limits import CallerLimits

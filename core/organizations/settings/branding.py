@@ -20,7 +20,8 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, FieldError, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.organizations import Organization
 from core.organizations.settings.brand_contrasts import required_contrasts
 from core.organizations.settings.pictures import Picture, PictureKind

@@ -17,7 +17,8 @@ from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import domain_proofs
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.sessions.origins import CustomHost
 

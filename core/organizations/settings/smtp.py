@@ -20,7 +20,8 @@ from core.mail import limits, mail, routed_mail
 from core.mail.limits import MailLimit
 from core.mail.mail import Mail, MailTemplate
 from core.mail.routed_mail import FAILURES_BEFORE_NOTICE, LeasedServer, MailServer, ServerHealth, TlsMode
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.outbound import Network, check_host
 from core.secrets import Secret
 from core.text import checked_name

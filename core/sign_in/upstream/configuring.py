@@ -18,7 +18,8 @@ from core.errors import Conflict
 from core.key_certificates import SamlCertificate
 from core.lazy_dataclasses import dataclass
 from core.organizations import management
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.management import OrganizationSettings
 from core.organizations.organizations import MEMBER
 from core.outbound import Network

@@ -8,7 +8,8 @@ import msgspec
 from core.customers import made_for_us
 from core.customers.made_for_us import THINGS_SHOWN, Adopted, MadeThingUnknown, ThingKind
 from core.errors import BadRequest, Conflict, Forbidden, Refusal
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.organizations import MadeThrough
 from core.scim.tokens import TooManyTokens
 from core.sessions.shown_secrets import ToShow

@@ -6,7 +6,8 @@ from uuid import UUID
 from core.customers import product_assignments
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.errors import BadRequest, Forbidden, Refusal
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from entrypoints.pages.console.frame import after
 from entrypoints.pages.customers.products import (
     PRODUCT,

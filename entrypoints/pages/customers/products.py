@@ -17,7 +17,8 @@ from core.customers.products import (
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
-from core.organizations.access import Capability, Operation, RequiredStanding, authorize
+from core.organizations.access import Capability, Operation, RequiredStanding
+from core.organizations.authorization import authorize
 from core.organizations.organizations import OWNER
 from entrypoints.pages.console.csv_files import CsvFile
 from entrypoints.pages.console.frame import (

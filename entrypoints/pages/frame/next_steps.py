@@ -26,7 +26,7 @@ from core.errors import (
     TemporaryRefusal,
 )
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import MembershipSuspended
+from core.organizations.authorization import MembershipSuspended
 from core.organizations.link_callers import SetupLinkDead
 from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import PasskeyRequired, SecondFactorRequired

@@ -8,7 +8,8 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import keys
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize
 from core.organizations.keys import (
     LIFETIME_DAYS_MAX,
     MadeByKeyKind,

@@ -7,7 +7,8 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.organizations import ownership
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.members import MemberUnknown
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect

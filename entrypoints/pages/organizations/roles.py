@@ -10,7 +10,8 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import roles
-from core.organizations.access import Capability, Operation, authorize, implied_by
+from core.organizations.access import Capability, Operation, implied_by
+from core.organizations.authorization import authorize
 from core.organizations.roles import (
     Role,
     RoleBuiltIn,

@@ -11,7 +11,8 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations import setup_links
-from core.organizations.access import Capability, Operation, authorize
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import authorize
 from core.organizations.setup_links import (
     DAYS_BY_DEFAULT,
     DAYS_MAX,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.errors import BadRequest, Refusal, all_valid
 from core.organizations import tiers
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.organizations.tiers import (
     NoSuchTier,
     Tier,

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.organizations.bulk_jobs import JobKind, ListChanged, TooManyJobs
 from core.organizations.organizations import OrganizationStatus, WrongState
 from core.platform import organization_records, organizations

@@ -8,7 +8,7 @@ from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.mail.mail import MailState
-from core.organizations.access import authorize_support
+from core.organizations.authorization import authorize_support
 from core.platform import mails
 from core.platform.mails import NOT_SENT, ListedMail, ListedMailState, MailUnknown, OutboxFilter, OutboxMail
 from entrypoints.pages.console.frame import (

@@ -12,7 +12,7 @@ import msgspec
 from core.errors import BadRequest, Refusal
 from core.ids import id_or_none
 from core.organizations import tiers
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.organizations.bulk_jobs import ROWS_MAX
 from core.organizations.organizations import OrganizationStatus, WrongState
 from core.organizations.tiers import TierUnknown

@@ -9,7 +9,7 @@ from typing import Any, Final
 import trio
 from quart import Response
 
-from core.organizations.access import authorize_platform
+from core.organizations.authorization import authorize_platform
 from core.platform import system
 from core.platform.console import PlatformStanding
 from core.platform.system import SystemChecks

@@ -15,7 +15,8 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive, Refusal, SsoRequired, on_the_way_to
 from core.limits import SAML_BODY_BYTES_MAX
-from core.organizations.access import MembershipSuspended, Operation
+from core.organizations.access import Operation
+from core.organizations.authorization import MembershipSuspended
 from core.organizations.session_strength import SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import providers, requests, sign_in

@@ -9,7 +9,8 @@ import msgspec
 
 from core.errors import BadRequest, Refusal
 from core.organizations import link_callers
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.link_callers import Part, SetupLinkDead
 from core.organizations.organizations import MEMBER
 from core.scim import log, tokens

@@ -10,7 +10,8 @@ import msgspec
 
 from core.errors import BadRequest, Conflict, Refusal
 from core.log_times import time_of
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.webhooks import deliveries, delivery_log, webhooks
 from core.webhooks.deliveries import REDELIVERED_MAX, DeliveryChanged, DeliveryUnknown
 from core.webhooks.delivery_log import AskedDeliveries, DeliveryState, ListedDelivery

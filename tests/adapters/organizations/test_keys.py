@@ -8,8 +8,9 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Forbidden, OrganizationNotActive, Unauthorized
-from core.organizations import access, key_callers
+from core.organizations import key_callers
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.key_callers import MakerWithoutAccess, OrganizationKeyInvalid
 from core.sessions.origins import BACKGROUND
 from tests.world.builder import Builder
@@ -41,13 +42,13 @@ def test_what_has_changed_behind_the_lock_counts(
         "UPDATE organizations SET status = 'suspended'": OrganizationNotActive,
         "DELETE FROM organization_keys": OrganizationKeyInvalid,
     }
-    assert access.authorize(uow, "acme", Operation.INVITATIONS_CHANGE).caller.account.id == uow.caller.account.id
+    assert authorize(uow, "acme", Operation.INVITATIONS_CHANGE).caller.account.id == uow.caller.account.id
     for change, refusal in changes.items():
         with subtests.test(change=change):
             connection.execute(change.encode())
 
             with pytest.raises(refusal):
-                access.authorize(uow, "acme", Operation.INVITATIONS_CHANGE)
+                authorize(uow, "acme", Operation.INVITATIONS_CHANGE)
 
 
 def test_a_key_that_shares_its_prefix_is_another_key(
@@ -57,4 +58,4 @@ def test_a_key_that_shares_its_prefix_is_another_key(
     builder.member(globex, maker_id, "owner")
     insert_organization_key(builder, globex, maker_id, f"{KEY[:9]}_{'p' * 43}")
 
-    assert access.authorize(uow, "acme", Operation.SERVICES_LIST).organization.slug == "acme"
+    assert authorize(uow, "acme", Operation.SERVICES_LIST).organization.slug == "acme"

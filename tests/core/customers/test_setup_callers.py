@@ -8,7 +8,8 @@ import pytest
 
 from core.customers.setup_callers import SetupCaller
 from core.errors import Forbidden
-from core.organizations.access import Operation, OrganizationAccess
+from core.organizations.access import Operation
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.link_callers import Part, opened_for_customer
 
 NOTHING: Any = None

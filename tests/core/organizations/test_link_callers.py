@@ -11,7 +11,8 @@ from uuid import UUID
 import pytest
 
 from core.organizations import link_callers
-from core.organizations.access import Capability, Operation, OrganizationAccess, implied_by
+from core.organizations.access import Capability, Operation, implied_by
+from core.organizations.authorization import OrganizationAccess
 from core.organizations.link_callers import LinkCaller, MadeFor, Part, SetupLinkDead, SetupVisit, opened_for_customer
 from core.organizations.setup_links import AVAILABLE
 from core.secrets import hash_token

@@ -7,8 +7,9 @@ from uuid import UUID
 import pytest
 
 from core.errors import Forbidden, NotFound
-from core.organizations import access, group_rules, link_callers
+from core.organizations import group_rules, link_callers
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.group_roles import WantedRule
 from core.organizations.link_callers import SetupLinkDead, SetupVisit
 from core.services import access as service_access
@@ -38,9 +39,9 @@ async def connection_of(setups: Setups) -> UUID:
 async def test_a_link_enters_its_organization_alone(setups: Setups) -> None:
     database = await holding(setups, "domain")
 
-    entered = await database.read(access.authorize, setups.team.slug, Operation.DOMAIN_READ)
+    entered = await database.read(authorize, setups.team.slug, Operation.DOMAIN_READ)
     with pytest.raises(NotFound, match="There is no such organization"):
-        await database.read(access.authorize, "globex", Operation.DOMAIN_READ)
+        await database.read(authorize, "globex", Operation.DOMAIN_READ)
 
     assert entered.organization.id == setups.team.organization_id
     assert entered.caller.actor_user_id is None

@@ -17,7 +17,8 @@ from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.key_certificates import OVERLAP, WARNING, MadeCertificate, SamlCertificate, SamlSigningKey
 from core.mail.mail import MailTemplate
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.sign_in.upstream.connections import changes, connections
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
 from core.sign_in.upstream.connections.editors import Editor

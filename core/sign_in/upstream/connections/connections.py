@@ -17,7 +17,8 @@ from core.errors import BadRequest, Conflict, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import group_roles
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.outbound import Network
 from core.sign_in.upstream.connections import at_once, changes, connection_fields, setup_states

@@ -9,7 +9,8 @@ from core.errors import Forbidden
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations import access
-from core.organizations.access import Capability, Operation, OrganizationAccess, authorize_and_lock
+from core.organizations.access import Capability, Operation
+from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock, capabilities_of_role
 from core.organizations.organizations import BUILT_IN_ROLES, MEMBER
 from core.wording import Wording
 
@@ -43,7 +44,7 @@ class Editor:
     @classmethod
     def of_reader(cls, uow: UnitOfWork, slug: str, operation: Operation) -> Editor:
         """Do what `of_caller` does without a lock, before a change is made."""
-        return cls.of(access.authorize(uow, slug, operation))
+        return cls.of(authorize(uow, slug, operation))
 
     @classmethod
     def of(cls, authorized: OrganizationAccess) -> Editor:
@@ -73,7 +74,7 @@ class Editor:
         if role == MEMBER:
             return
         self._require(Capability.ORG_ROLES_MANAGE)
-        if not access.allows_no_less(self.capabilities, access.capabilities_of_role(uow, self.organization_id, role)):
+        if not access.allows_no_less(self.capabilities, capabilities_of_role(uow, self.organization_id, role)):
             raise Forbidden("People have a role by this connection that allows more than yours. Ask an owner or admin.")
 
     def require_may_trust(self) -> None:

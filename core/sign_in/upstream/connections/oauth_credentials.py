@@ -10,7 +10,8 @@ from core.accounts.providers import Provider
 from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_and_lock
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import ExternalProvider

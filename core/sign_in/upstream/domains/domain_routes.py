@@ -18,7 +18,8 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.organizations import domain_proofs
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.domain_proofs import DomainFinding, DomainProof, ProofStatus
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.sign_in.upstream.connections import at_once, changes

@@ -24,7 +24,8 @@ from core.accounts.providers import Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations import link_callers
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.secrets import Secret, hash_token
 from core.sign_in.identities import AssertedGroups, IdentityContext, ProvenIdentity
 from core.sign_in.reasons import SignInReason

@@ -6,7 +6,8 @@ from msgspec import field
 
 from core.errors import BadRequest, RateLimitExceeded, Refusal
 from core.mail.routed_mail import TlsMode
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.organizations.settings import smtp
 from core.organizations.settings.smtp import (
     PORT_MAX,

@@ -31,8 +31,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from werkzeug.exceptions import NotFound as NoSuchRoute
 
-from core.organizations import access
 from core.organizations.access import Operation
+from core.organizations.authorization import authorize, authorize_platform, authorize_support
 from core.scim import tokens as scim_tokens
 from core.services import access as service_access
 from core.services import api_keys
@@ -174,7 +174,7 @@ def on_service_in_console(operation: Operation) -> Declaration:
 
 def platform_owner(handler: Handler) -> Handler:
     """Require an access token of a platform owner; the use case decides it with `access.authorize_platform`."""
-    return _by_token(before_refusing=_raised_by(access.authorize_platform), governs_platform=True)(handler)
+    return _by_token(before_refusing=_raised_by(authorize_platform), governs_platform=True)(handler)
 
 
 def platform_support(handler: Handler) -> Handler:
@@ -182,13 +182,13 @@ def platform_support(handler: Handler) -> Handler:
 
     The use case decides it with `access.authorize_support`.
     """
-    check = _raised_by(access.authorize_support)
+    check = _raised_by(authorize_support)
     return _by_token(before_refusing=check, governs_platform=True, helps_users=True)(handler)
 
 
 def platform_owner_in_console(handler: Handler) -> Handler:
     """Require a browser session of a platform owner, as for `platform_owner`; for a page of the console."""
-    return _by_browser(before_refusing=_raised_by(access.authorize_platform), governs_platform=True)(handler)
+    return _by_browser(before_refusing=_raised_by(authorize_platform), governs_platform=True)(handler)
 
 
 def platform_support_in_console(handler: Handler) -> Handler:
@@ -196,7 +196,7 @@ def platform_support_in_console(handler: Handler) -> Handler:
 
     `core.platform.console.read` authorizes the reader and runs the use case of the page.
     """
-    check = _raised_by(access.authorize_support)
+    check = _raised_by(authorize_support)
     return _by_browser(before_refusing=check, governs_platform=True, helps_users=True)(handler)
 
 
@@ -261,7 +261,7 @@ def _requiring(operation: Operation) -> AccessCheck:
     """Return the check that a caller may do this in the organization of the path."""
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        authorized = await call.read(access.authorize, _slug(words), operation)
+        authorized = await call.read(authorize, _slug(words), operation)
         call.sender = authorized.organization.id
 
     return require_operation

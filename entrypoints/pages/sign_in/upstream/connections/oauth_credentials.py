@@ -5,7 +5,8 @@ from typing import Final
 from msgspec import field
 
 from core.errors import BadRequest, Refusal
-from core.organizations.access import Operation, authorize
+from core.organizations.access import Operation
+from core.organizations.authorization import authorize
 from core.secrets import Secret
 from core.sign_in.upstream import configuring
 from core.sign_in.upstream.connections import oauth_credentials
