@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -103,6 +102,11 @@ class GroupRule:
         return self.wanted.key
 
     @property
+    def role_source(self) -> RoleSource:
+        """What gave a role that this rule gives."""
+        return RoleSource(source=self.source, group=self.group)
+
+    @property
     def made(self) -> MadeRule:
         """The rule with its maker."""
         return MadeRule(
@@ -187,43 +191,6 @@ class AlikeMembers:
         return self.given.role != self.role
 
 
-class RuleOutcome(StrEnum):
-    """What becomes of a rule that fits a member."""
-
-    GIVES = "gives"
-    EARLIER_RULE = "earlier_rule"
-    MAKER_LOST_RIGHT = "maker_lost_right"
-    TOKEN_MAY_NOT = "token_may_not"  # noqa: S105 - the name of an outcome
-    # It fits, and its role waits for a change by a caller who may take the present role.
-    WAITS = "waits"
-    # No rule gives the role any longer; it stays until a caller who may take it changes the group or saves the rules.
-    STAYS = "stays"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedGroupRule:
-    """A rule that fits a member, and what becomes of it."""
-
-    source: str
-    group: str
-    group_name: str | None
-    role: str
-    outcome: RuleOutcome
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedRole:
-    """The role of a member, the rule that gave it, and the rules that fit.
-
-    `groups_overage` says that a provider said last that there are too many groups to name, so that earlier ones count.
-    """
-
-    role: str
-    role_source: RoleSource | None
-    rules: Sequence[ExplainedGroupRule]
-    groups_overage: bool
-
-
 def may_set(maker: Authority, source: str, role: str, allowed_by_role: frozenset[Capability]) -> bool:
     """Return whether a member may make a rule that gives a role; `allowed_by_role` is what the role allows."""
     held = maker.capabilities
@@ -264,7 +231,7 @@ def apply_to_member(
         user_ids=[user_id],
         first_joined_at=member.created_at,
         given=given,
-        maker=next((rule.maker for rule in rules if (_source(rule), rule.role) == (source, given.role)), None),
+        maker=next((rule.maker for rule in rules if (rule.role_source, rule.role) == (source, given.role)), None),
     )
     settled = _settled(uow, organization_id, rules, [alike], by)
     _give(uow, organization_id, settled)
@@ -286,67 +253,15 @@ def decide(
     return _settled(uow, organization_id, giving.rules, alike, by)
 
 
-def explain(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> ExplainedRole | None:
-    """Return where the role of a member comes from, and what becomes of the rules that fit; None for no member."""
-    present = uow.members.find(organization_id, user_id)
-    if present is None:
-        return None
-    rules = uow.group_rules.of_organization(organization_id)
-    member = uow.group_rules.fitted(organization_id, user_id)
-    return ExplainedRole(
-        role=present.membership.role,
-        role_source=present.role_source,
-        rules=_explained(member, rules) if member is not None else (),
-        groups_overage=uow.group_rules.has_overage(organization_id, user_id),
-    )
-
-
 def is_held(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> bool:
     """Return whether a rule that fits a member gives the member's present role."""
     rules = uow.group_rules.of_organization(organization_id)
     member = uow.group_rules.fitted(organization_id, user_id)
     return member is not None and any(
-        (_source(rule), rule.role) == (member.role_source, member.role) for rule in rules if rule.id in member.fitting
+        (rule.role_source, rule.role) == (member.role_source, member.role)
+        for rule in rules
+        if rule.id in member.fitting
     )
-
-
-def _explained(member: FittedMember, rules: Iterable[GroupRule]) -> Sequence[ExplainedGroupRule]:
-    """Return each rule that fits a member, with the reason why it gives its role or does not.
-
-    A rule that gave the present role and gives it no longer comes last.
-    """
-    explained: list[ExplainedGroupRule] = []
-    is_given = False
-    for rule in rules:
-        if rule.id not in member.fitting:
-            continue
-        is_giving = _gives(rule, member)
-        if is_given:
-            outcome = RuleOutcome.EARLIER_RULE
-        elif is_giving:
-            is_given_now = (member.role, member.role_source) == (rule.role, _source(rule))
-            outcome = RuleOutcome.GIVES if is_given_now else RuleOutcome.WAITS
-        elif not rule.gives_role:
-            outcome = RuleOutcome.MAKER_LOST_RIGHT
-        else:
-            outcome = RuleOutcome.TOKEN_MAY_NOT
-        is_given = is_given or is_giving
-        explained.append(
-            ExplainedGroupRule(
-                source=rule.source, group=rule.group, group_name=rule.group_name, role=rule.role, outcome=outcome
-            )
-        )
-    if member.role_source is not None and all(one.outcome is not RuleOutcome.GIVES for one in explained):
-        source, group = member.role_source.source, member.role_source.group
-        name = next((rule.group_name for rule in rules if _source(rule) == member.role_source), None)
-        explained.append(
-            ExplainedGroupRule(source=source, group=group, group_name=name, role=member.role, outcome=RuleOutcome.STAYS)
-        )
-    return explained
-
-
-def _source(rule: GroupRule) -> RoleSource:
-    return RoleSource(source=rule.source, group=rule.group)
 
 
 def follow_unlinking(uow: UnitOfWork, user_id: UUID) -> None:
@@ -400,7 +315,7 @@ def _giving(rules: Sequence[GroupRule], authorities: Mapping[UUID, Authority]) -
 
 def _decided(member: FittedMember, rules: Iterable[GroupRule]) -> GivenRole:
     for rule in rules:
-        if rule.id in member.fitting and _gives(rule, member):
+        if rule.id in member.fitting and gives(rule, member):
             return given_by(rule)
     # Without a source no rule ever fitted: the role was given by hand.
     return member.present if member.role_source is None else TAKEN
@@ -408,12 +323,12 @@ def _decided(member: FittedMember, rules: Iterable[GroupRule]) -> GivenRole:
 
 def given_by(rule: GroupRule) -> GivenRole:
     """Return the role that a rule gives."""
-    return GivenRole(role=rule.role, role_source=_source(rule), allowed=rule.allowed)
+    return GivenRole(role=rule.role, role_source=rule.role_source, allowed=rule.allowed)
 
 
-def _gives(rule: GroupRule, member: FittedMember) -> bool:
+def gives(rule: GroupRule, member: FittedMember) -> bool:
     """Return whether a rule that fits a member gives its role; what it gave before stays."""
-    if (member.role, member.role_source) == (rule.role, _source(rule)):
+    if (member.role, member.role_source) == (rule.role, rule.role_source):
         return True
     return _may_give(rule, member.fitting[rule.id])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
-from core.organizations.group_roles import ExplainedRole
+from core.organizations.explained_roles import ExplainedRole
 from core.platform.explained_customers import ExplainedCustomer, ExplainedSetup
 from core.platform.sign_in_checks import RuleVerdict, SignInWalk
 from core.sign_in.own_account import NamedConnection

@@ -24,7 +24,7 @@ from core.customers.relations import CustomerSide
 from core.email_addresses import canonical_email, domain_of
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
-from core.organizations import group_roles
+from core.organizations import explained_roles
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_support
 from core.organizations.organizations import Organization
@@ -250,7 +250,7 @@ def _answer(
         walks=asked.walks(are_limits_on=are_limits_on),
         attempts=uow.sign_ins.page(user.id, scope, limit=ATTEMPTS_MAX, offset=0) if scope is not None else (),
         problems=asked.problems(),
-        role=group_roles.explain(uow, organization.id, user.id),
+        role=explained_roles.explain(uow, organization.id, user.id),
         customer=asked.customer(),
     )
 

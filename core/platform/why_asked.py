@@ -20,8 +20,8 @@ from core.email_addresses import canonical_email, domain_of
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations import group_roles, members
-from core.organizations.group_roles import ExplainedRole
+from core.organizations import explained_roles, members
+from core.organizations.explained_roles import ExplainedRole
 from core.organizations.organizations import Organization
 from core.platform import explained_customers
 from core.platform.explained_customers import CustomerOfUser, ExplainedCustomer
@@ -165,7 +165,7 @@ class AskedSignIn:
         """Return where the role of the user comes from in the organization; None where there is none."""
         if self._place.organization is None or self._user is None:
             return None
-        return group_roles.explain(self._uow, self._place.organization.id, self._user.id)
+        return explained_roles.explain(self._uow, self._place.organization.id, self._user.id)
 
     def customer(self) -> ExplainedCustomer | None:
         """Return the customer that the question names; None where it names none."""

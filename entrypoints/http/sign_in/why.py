@@ -9,7 +9,7 @@ import msgspec
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
-from core.organizations.group_roles import ExplainedRole
+from core.organizations.explained_roles import ExplainedRole
 from core.platform.explained_customers import ExplainedCustomer, ExplainedSetup
 from core.platform.sign_in_checks import RuleVerdict, SignInWalk, SignInWay, WalkedConnection
 from core.platform.sign_in_questions import SignInQuestion

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from core.customers.relations import CustomerSide
 from core.lazy_dataclasses import dataclass
-from core.organizations.group_roles import RuleOutcome
+from core.organizations.explained_roles import RuleOutcome
 from core.organizations.link_callers import Part
 from core.organizations.organizations import OrganizationStatus
 from core.platform.explained_customers import (
