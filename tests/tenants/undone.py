@@ -433,8 +433,8 @@ UNDONE: Final = (
     ),
     Undone(
         "a customer that a takeover let in ends",
-        "core.accounts.takeover_settings",
-        "_customers",
+        "core.accounts.takeover_customers",
+        "end_customers",
         _none,
         Story.HIJACKING,
         ("outlived a takeover",),

@@ -293,7 +293,7 @@ MAKINGS: Final = (
     ),
     _making(
         "links to customers that a takeover mailed are withdrawn",
-        ("core.accounts.takeover_settings", "_owners"),
+        ("core.accounts.takeover_customers", "_owners"),
         _none,
         *_TAKEOVER,
     ),
