@@ -1,35 +1,28 @@
-"""The pages of the customers of a service: finding them, adding one or offering the service, pausing and ending one.
+"""The pages of one customer of a service: its state, its owner, notes about it, pausing and ending it.
 
-What a vendor makes for a customer is in `setup_callers.py` and beside it.
+Finding customers and adding one is in `found_customers.py`. What a vendor makes for a customer is in
+`setup_callers.py` and beside it.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Final
 from uuid import UUID
-
-import msgspec
 
 from core.customers import claiming, customers, found_customers, made_customers
 from core.customers.claiming import NotUnclaimed
 from core.customers.customers import (
     EXTERNAL_ID_CHARACTERS_MAX,
     OFFER_LIFETIME,
-    AlreadyCustomer,
-    AlreadyOffered,
     CustomerUnknown,
     ExternalIdTaken,
-    NotForCustomers,
     VendorPath,
 )
-from core.customers.found_customers import CustomerFilter, CustomerInDetail, CustomersOverview, ListedCustomer
+from core.customers.found_customers import CustomerInDetail
 from core.customers.relations import CustomerState
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
-from core.limits import NAME_CHARACTERS_MAX
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown
-from entrypoints.pages.console.csv_files import CsvFile
-from entrypoints.pages.console.frame import ConsoleListQuery, Program, after, with_query
-from entrypoints.pages.console.lists import ConsoleList
+from entrypoints.pages.console.frame import Program, after
 from entrypoints.pages.console.metadata import MetadataForm, metadata_values
 from entrypoints.pages.customers.refused_sign_ins import shown as shown_refusals
 from entrypoints.pages.customers.setup_progress import PARTS, STEPS, rows_of_parts, shown_troubles
@@ -56,64 +49,6 @@ STATES: Final = {
 }
 
 
-# What each filter finds.
-FILTERS: Final = {
-    CustomerFilter.OFFERED: marked("Offered"),
-    CustomerFilter.UNCLAIMED: marked("Unclaimed"),
-    CustomerFilter.SETTING_UP: marked("Setting up"),
-    CustomerFilter.ACTIVE: marked("Active"),
-    CustomerFilter.PAUSED: marked("Paused"),
-    CustomerFilter.FAILING: marked("Something fails"),
-    CustomerFilter.ENDED: marked("Ended"),
-}
-
-
-class FoundCustomersQuery(ConsoleListQuery, kw_only=True):
-    """Which customers to show."""
-
-    search: Annotated[
-        str, msgspec.Meta(description="A part of the slug, the name or the external id.", max_length=100)
-    ] = ""
-    state: Annotated[str, msgspec.Meta(description="The state; empty for all that have not ended.")] = ""
-
-
-FOUND: Final = ConsoleList[ListedCustomer](
-    path=CUSTOMERS,
-    called="customers",
-    listed=found_customers.listed,
-    file="customers",
-    columns={
-        "customer_id": lambda one: one.customer.id,
-        "organization": lambda one: one.customer.slug,
-        "name": lambda one: one.customer.name,
-        "state": lambda one: one.customer.state.value,
-        "unclaimed": lambda one: one.customer.is_unclaimed,
-        "setup_waits_for": lambda one: one.progress.step.value if one.progress.step is not None else None,
-        "fails": lambda one: " ".join(trouble.kind.value for trouble in one.progress.troubles) or None,
-        "external_id": lambda one: one.customer.external_id,
-        "paused_by_you": lambda one: one.customer.is_paused_by_vendor,
-        "shares_directory": lambda one: one.customer.shares_directory,
-        "last_sign_in": lambda one: one.customer.last_sign_in_at,
-        "created_at": lambda one: one.customer.created_at,
-    },
-)
-
-
-class CustomerOfferForm(ProtectedForm, kw_only=True):
-    """The slug of the organization to which the service is offered, and the vendor's own id of it."""
-
-    organization: str = ""
-    external_id: str = ""
-
-
-class NewCustomerForm(ProtectedForm, kw_only=True):
-    """The name of a customer for which an organization is made, the vendor's own id of it, and who shall own it."""
-
-    name: str = ""
-    external_id: str = ""
-    owner_email: str = ""
-
-
 class CustomerOwnerForm(ProtectedForm, kw_only=True):
     """The address of the person who shall own the organization of a customer."""
 
@@ -124,121 +59,6 @@ class CustomerExternalIdForm(ProtectedForm, kw_only=True):
     """The vendor's own id of a customer; an empty one is none."""
 
     external_id: str = ""
-
-
-@routes.get(CUSTOMERS, refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.CUSTOMERS_READ)
-async def show_customers(
-    call: Call,
-    org_slug: str,
-    service_slug: str,
-    *,
-    query: FoundCustomersQuery | None = None,
-    form: CustomerOfferForm | NewCustomerForm | None = None,
-    refusal: Refusal | None = None,
-) -> Page:
-    """Show the customers of a service and open offers by their state, each with what its setup waits for and fails."""
-    query = query or FoundCustomersQuery()
-    at, shown = await opened_service(
-        call, org_slug, service_slug, Operation.CUSTOMERS_READ, found_customers.overview, **query.rows
-    )
-    offered = form if isinstance(form, CustomerOfferForm) else CustomerOfferForm()
-    new = form if isinstance(form, NewCustomerForm) else NewCustomerForm()
-    return service_page(
-        call,
-        "customers/customers.html",
-        at,
-        program=Program(
-            "customers_offer_service",
-            org_slug,
-            service_slug,
-            body={
-                "name": new.name or "Globex",
-                "external_id": new.external_id or None,
-                "owner_email": new.owner_email or "ann@globex.example",
-            },
-        ),
-        done=query.done,
-        refusal=refusal,
-        **FOUND.values(query, shown.found, org_slug, service_slug),
-        numbers=_numbers(shown, query.search, FOUND.page(org_slug, service_slug)),
-        choices=[("", marked("All")), *((one.value, text) for one, text in FILTERS.items())],
-        ended=shown.ended if query.state == CustomerFilter.ENDED else (),
-        is_of_ended=query.state == CustomerFilter.ENDED,
-        offered=offered,
-        new=new,
-        sends_offer=isinstance(form, CustomerOfferForm),
-        sends_new=isinstance(form, NewCustomerForm),
-        wrong_offered=problems_of(refusal if isinstance(form, CustomerOfferForm) else None),
-        wrong_new=problems_of(refusal if isinstance(form, NewCustomerForm) else None),
-        has_any=bool(shown.found.found or shown.ended),
-        states=STATES,
-        steps=STEPS,
-        troubles={one.customer.id: shown_troubles(one.progress.troubles) for one in shown.found.found},
-        external_id_max=EXTERNAL_ID_CHARACTERS_MAX,
-        name_max=NAME_CHARACTERS_MAX,
-        lacks_offer=at.lacks(Operation.CUSTOMER_OFFER),
-    )
-
-
-@routes.get(f"{CUSTOMERS}/customers.csv", refuses=(ServiceUnknown,))
-@on_service_in_console(Operation.CUSTOMERS_READ)
-async def download_customers(call: Call, org_slug: str, service_slug: str, query: FoundCustomersQuery) -> CsvFile:
-    """Download the customers and open offers that a search finds, for a spreadsheet."""
-    return await FOUND.csv(call, org_slug, service_slug, query=query)
-
-
-@routes.post(
-    CUSTOMERS,
-    refuses=(
-        BadRequest,
-        ServiceUnknown,
-        NotForCustomers,
-        AlreadyCustomer,
-        AlreadyOffered,
-        ExternalIdTaken,
-        RateLimitExceeded,
-    ),
-)
-@on_service_in_console(Operation.CUSTOMER_OFFER)
-@shows_again(show_customers, BadRequest, AlreadyCustomer, AlreadyOffered, ExternalIdTaken, RateLimitExceeded)
-async def offer_service_to(call: Call, org_slug: str, service_slug: str, form: CustomerOfferForm) -> PageOrRedirect:
-    """Offer the service to an organization; programs use `POST …/services/:service_slug/customers`."""
-    offered = await call.transact(
-        customers.offer,
-        VendorPath(org_slug, service_slug),
-        organization=form.organization.strip(),
-        external_id=form.external_id.strip() or None,
-    )
-    return after(page_of_customer(org_slug, service_slug, offered.id), "customer-offered")
-
-
-@routes.post(
-    f"{CUSTOMERS}/new",
-    refuses=(BadRequest, ServiceUnknown, NotForCustomers, ExternalIdTaken, RateLimitExceeded),
-)
-@on_service_in_console(Operation.CUSTOMER_OFFER)
-@shows_again(show_customers, BadRequest, ExternalIdTaken, RateLimitExceeded)
-async def add_customer(call: Call, org_slug: str, service_slug: str, form: NewCustomerForm) -> PageOrRedirect:
-    """Make a customer with an organization of its own; programs use `POST …/services/:service_slug/customers`."""
-    made = await call.transact(
-        made_customers.create,
-        VendorPath(org_slug, service_slug),
-        name=form.name,
-        external_id=form.external_id.strip() or None,
-        owner_email=form.owner_email.strip() or None,
-        is_welcome=call.installation.settings.auto_approve,
-    )
-    return after(page_of_customer(org_slug, service_slug, made.id), "customer-made")
-
-
-@routes.post(f"{CUSTOMER}/restore", refuses=(ServiceUnknown, CustomerUnknown, NotForCustomers, ExternalIdTaken))
-@on_service_in_console(Operation.CUSTOMER_OFFER)
-@shows_again(show_customers, ExternalIdTaken)
-async def restore_ended_customer(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
-    """Restore a customer that no person owned when it ended; programs use `POST …/customers/:customer_id/restore`."""
-    await call.transact(made_customers.restore, VendorPath(org_slug, service_slug), customer_id)
-    return after(page_of_customer(org_slug, service_slug, customer_id), "customer-restored")
 
 
 @routes.get(CUSTOMER, refuses=(ServiceUnknown, CustomerUnknown))
@@ -296,7 +116,7 @@ async def show_customer_page(
         offered_until=customer.created_at + OFFER_LIFETIME,
         typed=typed_id,
         external_id_max=EXTERNAL_ID_CHARACTERS_MAX,
-        customers=FOUND.page(org_slug, service_slug),
+        customers=page_of_customers(org_slug, service_slug),
         customer_page=page_of_customer(org_slug, service_slug, customer_id),
         lacks_change=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
         lacks_lasting=at.lacks_lasting(Operation.CUSTOMERS_CHANGE),
@@ -431,26 +251,17 @@ async def ask_to_end_customer(call: Call, org_slug: str, service_slug: str, cust
 async def end_customer_for_good(call: Call, org_slug: str, service_slug: str, customer_id: UUID) -> PageOrRedirect:
     """Withdraw an offer, or end the use by a customer; programs use `DELETE …/customers/:customer_id`."""
     await call.transact(customers.end, VendorPath(org_slug, service_slug), customer_id)
-    return after(FOUND.page(org_slug, service_slug), "customer-ended")
+    return after(page_of_customers(org_slug, service_slug), "customer-ended")
+
+
+def page_of_customers(org_slug: str, service_slug: str) -> str:
+    """Return the path of the customers of a service in the console."""
+    return f"{page_of_service(org_slug, service_slug)}/customers"
 
 
 def page_of_customer(org_slug: str, service_slug: str, customer_id: UUID) -> str:
     """Return the path of a customer of a service in the console."""
-    return f"{page_of_service(org_slug, service_slug)}/customers/{customer_id}"
-
-
-def _numbers(shown: CustomersOverview, search: str, page: str) -> list[tuple[str, int, str]]:
-    """Return how many customers each filter finds, in words, with the address of the list."""
-    found = {
-        CustomerFilter.OFFERED: shown.counts.offered,
-        CustomerFilter.UNCLAIMED: shown.counts.unclaimed,
-        CustomerFilter.SETTING_UP: shown.counts.setting_up,
-        CustomerFilter.ACTIVE: shown.counts.active,
-        CustomerFilter.PAUSED: shown.counts.paused,
-        CustomerFilter.FAILING: shown.counts.failing,
-        CustomerFilter.ENDED: len(shown.ended),
-    }
-    return [(FILTERS[one], count, with_query(page, search=search, state=one.value)) for one, count in found.items()]
+    return f"{page_of_customers(org_slug, service_slug)}/{customer_id}"
 
 
 def _programs_of(org_slug: str, service_slug: str, found: CustomerInDetail, typed_email: str) -> Sequence[Program]:
@@ -480,7 +291,7 @@ async def _ended_page(call: Call, org_slug: str, service_slug: str, customer_id:
         at,
         program=Program("customers_restore_customer", org_slug, service_slug, customer_id),
         ended=ended,
-        customers=FOUND.page(org_slug, service_slug),
+        customers=page_of_customers(org_slug, service_slug),
         customer_page=page_of_customer(org_slug, service_slug, customer_id),
         lacks_restoring=at.lacks(Operation.CUSTOMER_OFFER),
     )

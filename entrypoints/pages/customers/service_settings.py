@@ -19,11 +19,12 @@ from core.services.services import (
     individuals_by_default,
 )
 from entrypoints.pages.console.frame import Program, after
+from entrypoints.pages.customers.customers import page_of_customers
 from entrypoints.pages.frame.forms import DoneQuery
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.shared.services.outside import outside
 from entrypoints.web.serving.admission.browsers import ProtectedForm
 from entrypoints.web.serving.admission.credentials import on_service_in_console
@@ -121,7 +122,7 @@ async def show_customer_settings(
         individuals=INDIVIDUALS,
         roles_max=ROLES_MAX,
         description_max=DESCRIPTION_CHARACTERS_MAX,
-        customers=_customers(org_slug, service_slug),
+        customers=page_of_customers(org_slug, service_slug),
         lacks_change=at.lacks(Operation.SERVICE_UPDATE),
         lacks_lasting=at.lacks_lasting(Operation.SERVICE_UPDATE),
     )
@@ -259,9 +260,5 @@ def _of_roles(service: Service, org_slug: str, *, without: str = "") -> Program:
     return Program("services_change_service", org_slug, service.slug, body={"roles": roles})
 
 
-def _customers(org_slug: str, service_slug: str) -> str:
-    return f"{page_of_service(org_slug, service_slug)}/customers"
-
-
 def _settings(org_slug: str, service_slug: str) -> str:
-    return f"{_customers(org_slug, service_slug)}/settings"
+    return f"{page_of_customers(org_slug, service_slug)}/settings"

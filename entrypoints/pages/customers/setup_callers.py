@@ -22,10 +22,10 @@ from core.organizations.link_callers import Part
 from core.services.services import ServiceUnknown
 from core.services.standing import ServiceStanding
 from entrypoints.pages.console.frame import Program
-from entrypoints.pages.customers.customers import CUSTOMER, page_of_customer
+from entrypoints.pages.customers.customers import CUSTOMER, page_of_customer, page_of_customers
 from entrypoints.pages.customers.setup_progress import PARTS
 from entrypoints.pages.frame.languages import marked
-from entrypoints.pages.services.standing import opened_service, page_of_service, service_page
+from entrypoints.pages.services.standing import opened_service, service_page
 from entrypoints.web.serving.calls import Call
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def setup_page(
         done=done,
         refusal=refusal,
         customer=place.customer,
-        customers=f"{page_of_service(org_slug, service_slug)}/customers",
+        customers=page_of_customers(org_slug, service_slug),
         customer_page=customer_page,
         part_page=place.page,
         parts=_parts(place, customer_page),
