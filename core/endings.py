@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import Final
 
-from core.made_things import Fate, MadeKind, MakerEvent
+from core.made_things import MadeKind, MakerEvent, Outcome
 from core.tables import PartialTable
 
 
@@ -196,7 +196,7 @@ _OF_ACCOUNT: Final = frozenset(Issued) - {Issued.CUSTOMER_CLAIM}
 
 
 def _made_ended_by(event: MakerEvent) -> frozenset[Issued]:
-    return frozenset(issued for issued, kind in _MADE.items() if kind.becomes(event) is Fate.ENDS)
+    return frozenset(issued for issued, kind in _MADE.items() if kind.becomes(event) is Outcome.ENDS)
 
 
 ENDED_BY: Final[Mapping[Cause, frozenset[Issued]]] = {

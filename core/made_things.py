@@ -1,7 +1,7 @@
 """What people make in organizations that outlasts their own access, and what becomes of it with its maker.
 
 Each kind names the tables that keep it with its maker, and the operations that make or change it: every operation that
-is closed while impersonating, because its result would stay. For each event in the life of the maker it says the fate:
+is closed while impersonating, because its result would stay. For each event in the life of the maker it says what follows:
 the undo of a change of address, a lock, a deactivation by a directory, the end of the membership, a lower role, the
 deletion of the account. `accounts/email_change_undo.py` and `accounts/locks.py` carry out what it says, and
 `endings.py` takes from it what ends. `tests/core/test_made_things.py` fails for a table with a maker, an operation or a
@@ -29,7 +29,7 @@ class MakerEvent(StrEnum):
     DELETION = "the account is deleted"
 
 
-class Fate(StrEnum):
+class Outcome(StrEnum):
     """What becomes of something with an event."""
 
     ENDS = "it ends"
@@ -40,37 +40,37 @@ class Fate(StrEnum):
     STAYS = "it is the organization's, which keeps it"
 
 
-_Made: TypeAlias = tuple[str, Mapping[str, str], frozenset[Operation], Mapping[MakerEvent, Fate]]
+_Made: TypeAlias = tuple[str, Mapping[str, str], frozenset[Operation], Mapping[MakerEvent, Outcome]]
 # With every event in the life of the maker, but a lower role, after which each use is judged.
-_ENDS_WITH_MAKER: Final = dict.fromkeys(MakerEvent, Fate.ENDS) | {MakerEvent.DEMOTION: Fate.JUDGED}
+_ENDS_WITH_MAKER: Final = dict.fromkeys(MakerEvent, Outcome.ENDS) | {MakerEvent.DEMOTION: Outcome.JUDGED}
 _GIVES_WHILE_MAKER_MAY: Final = {
-    **dict.fromkeys(MakerEvent, Fate.JUDGED),
-    MakerEvent.UNDO: Fate.ENDS,
-    MakerEvent.LOCK: Fate.STAYS,
+    **dict.fromkeys(MakerEvent, Outcome.JUDGED),
+    MakerEvent.UNDO: Outcome.ENDS,
+    MakerEvent.LOCK: Outcome.STAYS,
 }
 
 
-def _stays_unless_undone(undone: Fate) -> Mapping[MakerEvent, Fate]:
-    """Return the fates of what belongs to the organization, which keeps it when its maker goes."""
-    return dict.fromkeys(MakerEvent, Fate.STAYS) | {MakerEvent.UNDO: undone}
+def _stays_unless_undone(undone: Outcome) -> Mapping[MakerEvent, Outcome]:
+    """Return the outcomes of what belongs to the organization, which keeps it when its maker goes."""
+    return dict.fromkeys(MakerEvent, Outcome.STAYS) | {MakerEvent.UNDO: undone}
 
 
-_TAKEN_BACK: Final = _stays_unless_undone(Fate.ENDS)
-_SWITCHED_OFF: Final = _stays_unless_undone(Fate.OFF)
-_FALLS_BACK: Final = _stays_unless_undone(Fate.FALLS_BACK)
-_LISTED: Final = _stays_unless_undone(Fate.LISTED)
+_TAKEN_BACK: Final = _stays_unless_undone(Outcome.ENDS)
+_SWITCHED_OFF: Final = _stays_unless_undone(Outcome.OFF)
+_FALLS_BACK: Final = _stays_unless_undone(Outcome.FALLS_BACK)
+_LISTED: Final = _stays_unless_undone(Outcome.LISTED)
 
 
-def _made(words: str, fates: Mapping[MakerEvent, Fate], *operations: Operation, **makers: str) -> _Made:
+def _made(words: str, outcomes: Mapping[MakerEvent, Outcome], *operations: Operation, **makers: str) -> _Made:
     """Return the values of a kind; `makers` are the columns that name the maker, by their tables."""
-    return words, makers, frozenset(operations), fates
+    return words, makers, frozenset(operations), outcomes
 
 
 class MadeKind(Enum):
     """A kind of things that members make or change, by the words for people."""
 
     INVITATION = _made(
-        "invitation", dict.fromkeys(MakerEvent, Fate.ENDS), Operation.INVITATIONS_CHANGE, invitations="invited_by"
+        "invitation", dict.fromkeys(MakerEvent, Outcome.ENDS), Operation.INVITATIONS_CHANGE, invitations="invited_by"
     )
     SETUP_LINK = _made("setup link", _ENDS_WITH_MAKER, Operation.SETUP_LINK_CREATE, setup_links="created_by")
     ORGANIZATION_KEY = _made(
@@ -142,25 +142,25 @@ class MadeKind(Enum):
 
     makers: Mapping[str, str]
     operations: frozenset[Operation]
-    fates: Mapping[MakerEvent, Fate]
+    outcomes: Mapping[MakerEvent, Outcome]
 
     def __new__(
         cls,
         words: str,
         makers: Mapping[str, str],
         operations: frozenset[Operation],
-        fates: Mapping[MakerEvent, Fate],
+        outcomes: Mapping[MakerEvent, Outcome],
     ) -> MadeKind:
         member = object.__new__(cls)
         member._value_ = words
         member.makers = makers
         member.operations = operations
-        member.fates = fates
+        member.outcomes = outcomes
         return member
 
-    def becomes(self, event: MakerEvent) -> Fate:
+    def becomes(self, event: MakerEvent) -> Outcome:
         """Return what becomes of it with an event in the life of its maker."""
-        return self.fates[event]
+        return self.outcomes[event]
 
 
 # What the credentials of a takeover do; it is taken back like what the person does.

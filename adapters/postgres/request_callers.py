@@ -88,7 +88,7 @@ class RequestCallers(Aggregates):
     @property
     def caller_if_signed_in(self) -> Caller | None:
         caller = self.caller_to_log_out
-        if caller is not None and not caller.is_let_in:
+        if caller is not None and not caller.is_admitted:
             raise caller.out_of_context
         return caller
 

@@ -27,7 +27,7 @@ from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.credentials import mfa
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.made_things import Fate, MadeKind, MakerEvent
+from core.made_things import MadeKind, MakerEvent, Outcome
 from core.organizations import (
     departures,
     group_roles,
@@ -193,7 +193,7 @@ def _take_back(uow: UnitOfWork, acting: Sequence[Acting]) -> Sequence[MadeThing]
     """Take back what was made during a takeover, as the table of made things says; return what it was."""
     if not acting:
         return []
-    kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED]
+    kinds = [kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Outcome.LISTED]
     handlers = dict.fromkeys(take_back for kind in kinds if (take_back := _TAKES_BACK.get(kind)) is not None)
     withdrawn = [made for take_back in handlers for made in take_back(uow, acting)]
     takeover_credentials.apply_rules(uow, acting)

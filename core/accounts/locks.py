@@ -24,7 +24,7 @@ from core.accounts.users import User
 from core.errors import Forbidden, NotFound
 from core.events import person_events
 from core.events.actions import AuditAction
-from core.made_things import Fate, MadeKind, MakerEvent
+from core.made_things import MadeKind, MakerEvent, Outcome
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import inviters, keys, setup_links
@@ -167,7 +167,7 @@ def lock(uow: UnitOfWork, user: User, by: LockedBy, *, organization_id: UUID | N
     sessions.end_all(uow, user.id, user.email)
     for kind in MadeKind:
         end = _ENDS.get(kind)
-        if end is not None and kind.becomes(MakerEvent.LOCK) is Fate.ENDS:
+        if end is not None and kind.becomes(MakerEvent.LOCK) is Outcome.ENDS:
             end(uow, user.id)
     if user.locked_at is not None:
         return

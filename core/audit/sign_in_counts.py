@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts.helped_accounts import Narrowing
+from core.accounts.support_access import Narrowing
 from core.audit.analytics import Period
 from core.ids import CLOCKS_DIFFER_MAX, SETTLES_AFTER, first_id_at, moment_of
 from core.lazy_dataclasses import dataclass

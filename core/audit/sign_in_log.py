@@ -13,8 +13,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import NarrowedList, RecordPart
+from core.accounts import support_access
+from core.accounts.support_access import NarrowedList, RecordPart
 from core.audit.analytics import Period
 from core.audit.sign_in_counts import MONTH_DAYS, WEEK_DAYS, Counting, SignInFilter, SignInsOfDay, counting
 from core.credentials import user_agents
@@ -178,10 +178,10 @@ def listed_for_platform(uow: UnitOfWork, asked: SignInFilter, *, after: Position
 
     A search of support that is narrowed to a person or a network is recorded.
     """
-    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_INS, asked.narrowing)
+    caller = support_access.open_list(uow, NarrowedList.SIGN_INS, asked.narrowing)
     if asked.email is not None:
         user = uow.users.by_email(canonical_email(asked.email, uow.domain_names.to_ascii))
-        if user is None or not helped_accounts.sees(caller, user):
+        if user is None or not support_access.sees(caller, user):
             return _none(uow)
         if not caller.acts_as_platform_owner:
             uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=RecordPart.SIGN_INS.value)

@@ -34,7 +34,7 @@ from core.sessions import sessions
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.client_grants import ClientGrant
 from core.sign_in import admission, child_sessions, places
-from core.sign_in.admission import AddedBy, Settlement, SignInAnew
+from core.sign_in.admission import AddedBy, Settlement, SignInAgain
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.mfa_challenges import BegunSession
 from core.sign_in.places import Place
@@ -248,7 +248,7 @@ def approve(
     device_token: str | None,
     customer: str | None = None,
     confirms_membership: bool = False,
-) -> BegunSession | Undecided | SignInAnew | CustomerConnectionDue | Refusal:
+) -> BegunSession | Undecided | SignInAgain | CustomerConnectionDue | Refusal:
     """Begin a session for a device and the user who approves it; raise `UserCodeExpired` when it is answered already.
 
     The checks of every sign-in hold. The session is no child of the browser's, because it outlives that one. Return
@@ -259,7 +259,7 @@ def approve(
     waiting = find(uow, user_code)
     settled = settle(uow, waiting, browser, customer)
     match settled:
-        case Undecided() | SignInAnew():
+        case Undecided() | SignInAgain():
             return settled
         case NotOpen():
             raise settled.refusal.leaving(partial(note_closed, waiting=waiting))

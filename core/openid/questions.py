@@ -35,7 +35,7 @@ from core.services import problems
 from core.services.services import CustomerPolicy
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import admission, browser_returns, places
-from core.sign_in.admission import SignInAnew
+from core.sign_in.admission import SignInAgain
 from core.sign_in.child_sessions import PreparedVisit
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.places import Place
@@ -80,7 +80,7 @@ def settle_customer(
         must_confirm=expects_another or "consent" in request.prompts,
     )
     match settled:
-        case SignInAnew():
+        case SignInAgain():
             return None
         case NotOpen():
             return no_access(uow, visit, settled.refusal, note, to_service=_FOR_CUSTOMER)

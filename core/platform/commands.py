@@ -13,7 +13,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts.helped_accounts import RecordPart
+from core.accounts.support_access import RecordPart
 from core.accounts.users import UserUnknown
 from core.email_addresses import normalize_email
 from core.events.actions import PlatformAction

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts import helped_accounts, sign_in_failures
+from core.accounts import sign_in_failures, support_access
 from core.accounts.users import User
 from core.email_addresses import normalize_email
 from core.events.actions import PlatformAction
@@ -31,7 +31,7 @@ class LiftedLimits:
 
 def lift(uow: UnitOfWork, user_id: UUID) -> LiftedLimits:
     """Lift the limits of an account's address; raise `UserUnknown`."""
-    return _lift_of_user(uow, helped_accounts.lock(uow, user_id))
+    return _lift_of_user(uow, support_access.lock(uow, user_id))
 
 
 def lift_of_address(uow: UnitOfWork, email: str) -> LiftedLimits:
@@ -42,10 +42,10 @@ def lift_of_address(uow: UnitOfWork, email: str) -> LiftedLimits:
     authorize_support(uow)
     address = normalize_email(email, uow.domain_names.to_ascii)
     user = uow.users.by_email(address)
-    helped_accounts.lock_helper(uow, *([user.id] if user is not None else []))
+    support_access.lock_helper(uow, *([user.id] if user is not None else []))
     # Behind the lock, because the user may have been promoted meanwhile.
     user = uow.users.by_email(address)
-    if user is not None and not helped_accounts.sees(uow.caller, user):
+    if user is not None and not support_access.sees(uow.caller, user):
         return LiftedLimits(failed_sign_ins=0, mail_counts=0)
     return _lift(uow, address, user)
 

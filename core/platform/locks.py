@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts import helped_accounts
 from core.accounts import locks as account_locks
-from core.accounts.helped_accounts import RecordPart
+from core.accounts import support_access
 from core.accounts.locks import LockedBy
+from core.accounts.support_access import RecordPart
 from core.accounts.users import User
 from core.events.actions import PlatformAction
 
@@ -21,7 +21,7 @@ def show(uow: UnitOfWork, user_id: UUID) -> tuple[User, bool]:
 
     Raise `UserUnknown`. What support opens is recorded.
     """
-    user = helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT)
+    user = support_access.open_record(uow, user_id, RecordPart.ACCOUNT)
     return user, is_blocked_by_import(uow, user)
 
 
@@ -32,7 +32,7 @@ def is_blocked_by_import(uow: UnitOfWork, user: User) -> bool:
 
 def lock(uow: UnitOfWork, user_id: UUID) -> None:
     """Lock an account, as `core/accounts/locks.py` says; raise `UserUnknown`."""
-    user = helped_accounts.lock(uow, user_id)
+    user = support_access.lock(uow, user_id)
     account_locks.lock(uow, user, LockedBy.PLATFORM)
     uow.audit_platform(PlatformAction.USER_LOCKED, user.id)
 
@@ -44,7 +44,7 @@ def unlock(uow: UnitOfWork, user_id: UUID) -> bool:
     password, and only platform owners open it. For an account that is both, this lifts only the lock: the decision to
     lift it says nothing about the block.
     """
-    user = helped_accounts.lock(uow, user_id)
+    user = support_access.lock(uow, user_id)
     may_open = user.locked_at is None and uow.caller.acts_as_platform_owner
     was_blocked = may_open and uow.users.unblock_imported(user.id)
     if not was_blocked:

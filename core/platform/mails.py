@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts, verification
-from core.accounts.helped_accounts import NarrowedList, Narrowing
+from core.accounts import support_access, verification
 from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.support_access import NarrowedList, Narrowing
 from core.email_addresses import canonical_email
 from core.errors import Conflict, NotFound
 from core.events.actions import PlatformAction
@@ -123,7 +123,7 @@ class OutboxPage:
 
 def list_page(uow: UnitOfWork, wanted: OutboxFilter, *, page: int, limit: int) -> OutboxPage:
     """Return a page of mails, the newest first, as a platform owner or support."""
-    caller = helped_accounts.open_list(uow, NarrowedList.MAILS, wanted.narrowing)
+    caller = support_access.open_list(uow, NarrowedList.MAILS, wanted.narrowing)
     return find(uow, wanted, page=page, limit=limit, hides_owners=not caller.acts_as_platform_owner)
 
 
@@ -146,7 +146,7 @@ def retry(uow: UnitOfWork, mail_id: UUID) -> OutboxMail:
     Raise `MailUnknown`, `MailKept`, `MailContentGone` and `MailNotWaiting`.
     """
     caller = authorize_support(uow)
-    helped_accounts.lock_helper(uow)
+    support_access.lock_helper(uow)
     return send_again(uow, mail_id, hides_owners=not caller.acts_as_platform_owner)
 
 
@@ -173,7 +173,7 @@ def send_again(uow: UnitOfWork, mail_id: UUID, *, hides_owners: bool = False) ->
 def try_again(uow: UnitOfWork, mail_id: UUID) -> tuple[OutboxMail, Conflict | None]:
     """Return a mail and why `retry` would not send it; None when it is sent again. Raise `MailUnknown`."""
     hides_owners = not authorize_support(uow).acts_as_platform_owner
-    helped_accounts.lock_helper(uow)
+    support_access.lock_helper(uow)
     found = uow.platform_mails.lock(mail_id, hides_owners=hides_owners)
     if found is None:
         raise MailUnknown
@@ -188,7 +188,7 @@ def resend_verification(uow: UnitOfWork, user_id: UUID) -> bool:
 
     Raise `UserUnknown`, and `NothingToVerify` for an account whose address is verified, or that is deactivated.
     """
-    user = helped_accounts.lock(uow, user_id)
+    user = support_access.lock(uow, user_id)
     if user.is_verified or not user.is_active:
         raise NothingToVerify
     is_sent = verification.send_for(uow, user)
@@ -240,7 +240,7 @@ class FoundMails:
 
 def browse(uow: UnitOfWork, wanted: OutboxFilter, *, after: Position | None, limit: int) -> FoundMails:
     """Return a part of the outbox, as a platform owner or support; waiting mails oldest first, others newest first."""
-    hides_owners = not helped_accounts.open_list(uow, NarrowedList.MAILS, wanted.narrowing).acts_as_platform_owner
+    hides_owners = not support_access.open_list(uow, NarrowedList.MAILS, wanted.narrowing).acts_as_platform_owner
     recipient = canonical_email(wanted.email, uow.domain_names.to_ascii) if wanted.email else None
     found = uow.elsewhere.browsed_outbox.page(
         state=wanted.state,

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import NarrowedList, Narrowing
+from core.accounts import support_access
+from core.accounts.support_access import NarrowedList, Narrowing
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.organizations.authorization import authorize_platform
@@ -37,7 +37,7 @@ def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Positi
 
     Searches of support are recorded.
     """
-    caller = helped_accounts.open_list(uow, NarrowedList.MEMBERS, Narrowing.of(search), organization_id=organization_id)
+    caller = support_access.open_list(uow, NarrowedList.MEMBERS, Narrowing.of(search), organization_id=organization_id)
     name = _name_of(uow, organization_id)
     without = () if caller.acts_as_platform_owner else uow.platform_owners.ids()
     part = part_of_email(search, uow.domain_names.to_ascii)

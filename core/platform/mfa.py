@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import RecordPart
+from core.accounts import support_access
+from core.accounts.support_access import RecordPart
 from core.accounts.users import UserUnknown
 from core.credentials import factors, mfa
 from core.credentials.mfa import MfaEvent
@@ -111,7 +111,7 @@ class MfaAlert:
 
 def status(uow: UnitOfWork, user_id: UUID) -> UserMfaStatus:
     """Return the status of a user's second factor."""
-    helped_accounts.open_record(uow, user_id, RecordPart.SECOND_FACTOR)
+    support_access.open_record(uow, user_id, RecordPart.SECOND_FACTOR)
     found = uow.platform_mfa.status(user_id)
     assert found is not None, "an account that was found has no status"
     return found

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import NarrowedList, Narrowing
+from core.accounts import support_access
+from core.accounts.support_access import NarrowedList, Narrowing
 from core.customers.relations import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
@@ -245,7 +245,7 @@ def shown_owner(owner: RecordOwner | None, *, sees_owners: bool) -> RecordOwner 
 def _matching(uow: UnitOfWork, wanted: OrganizationFilter) -> tuple[OrganizationFilter, Matches]:
     """Return the filter with its text in the form for comparison, and the organizations that are known to match."""
     # A text may be an owner's address.
-    caller = helped_accounts.open_list(uow, NarrowedList.ORGANIZATIONS, Narrowing.of(wanted.search))
+    caller = support_access.open_list(uow, NarrowedList.ORGANIZATIONS, Narrowing.of(wanted.search))
     text = wanted.search.strip().lower()
     matches = (
         uow.organization_records.matches(text, hides_owners=not caller.acts_as_platform_owner) if text else Matches()

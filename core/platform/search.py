@@ -14,8 +14,8 @@ from ipaddress import ip_network
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import NarrowedList, Narrowing
+from core.accounts import support_access
+from core.accounts.support_access import NarrowedList, Narrowing
 from core.email_addresses import canonical_email, part_of_email
 from core.lazy_dataclasses import dataclass
 from core.organizations.authorization import authorize_support
@@ -67,7 +67,7 @@ def is_request_id(typed: str) -> bool:
 
 def find(uow: UnitOfWork, typed: str) -> Sequence[SearchHit]:
     """Return what a text names as a whole, else what it is a part of; nothing for an empty text."""
-    helped_accounts.open_list(uow, NarrowedList.SEARCH, _narrowing_of(typed))
+    support_access.open_list(uow, NarrowedList.SEARCH, _narrowing_of(typed))
     text = typed.strip()
     if not text:
         return []
@@ -118,7 +118,7 @@ def _entry(uow: UnitOfWork, entry_id: UUID) -> Sequence[SearchHit]:
 
 def _with_email(uow: UnitOfWork, text: str) -> Sequence[SearchHit]:
     user = uow.users.by_email(canonical_email(text, uow.domain_names.to_ascii))
-    if user is None or not helped_accounts.sees(uow.caller, user):
+    if user is None or not support_access.sees(uow.caller, user):
         return []
     return [SearchHit(kind=HitKind.USER, id=user.id, title=user.email)]
 

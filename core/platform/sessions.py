@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import RecordPart
+from core.accounts import support_access
+from core.accounts.support_access import RecordPart
 from core.accounts.users import User, UserUnknown
 from core.email_addresses import normalize_email
 from core.events.actions import PlatformAction
@@ -39,7 +39,7 @@ class SessionsToEnd:
 
 def show_all(uow: UnitOfWork, user_id: UUID) -> SessionsToEnd:
     """Return what `end_all` would end; raise `UserUnknown`. What support opens is recorded."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.SESSIONS)
+    user = support_access.open_record(uow, user_id, RecordPart.SESSIONS)
     alive, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=TOLD_APART_MAX)
     return SessionsToEnd(
         user_id=user.id,
@@ -55,7 +55,7 @@ def end_all(uow: UnitOfWork, user_id: UUID) -> int:
 
     Impersonations, sign-ins that are not complete and a requested change of the address end as well.
     """
-    return _end(uow, helped_accounts.lock(uow, user_id))
+    return _end(uow, support_access.lock(uow, user_id))
 
 
 def end_all_shown(uow: UnitOfWork, user_id: UUID, *, reason: str, seen: int) -> int:
@@ -66,7 +66,7 @@ def end_all_shown(uow: UnitOfWork, user_id: UUID, *, reason: str, seen: int) -> 
     stranger could prevent this by signing in all the time.
     """
     reason = checked_reason(reason)
-    user = helped_accounts.lock(uow, user_id)
+    user = support_access.lock(uow, user_id)
     _, total = uow.own_sessions.alive_of(user.id, limits=None, current_id=None, limit=1)
     if total < seen:
         raise SessionsChanged

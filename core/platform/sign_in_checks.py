@@ -103,7 +103,7 @@ def judge_to_end(judged: Judgement[Facts]) -> Judgement[Facts]:
     The facts get the changes that a sign-in would make, and the proofs that it would ask for.
     """
     while judged.answer is not None and judged.refusal is None:
-        judged = judge(judged.rules, _after(judged), judged, untold=judged.untold)
+        judged = judge(judged.rules, _after(judged), judged, hidden=judged.hidden)
     return judged
 
 

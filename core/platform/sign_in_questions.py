@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.helped_accounts import Narrowing
+from core.accounts.support_access import Narrowing
 from core.customers.choices import of_customers, of_products
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass

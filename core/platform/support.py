@@ -2,7 +2,7 @@
 
 Platform owners appoint and demote them. An appointment gives power only while the address is verified and the account
 has a second factor, and only in sessions that began with one; when the second factor ends, the appointment ends for
-good (`core/organizations/platform_support.py`). What support may open and do is in `core/accounts/helped_accounts.py`.
+good (`core/organizations/platform_support.py`). What support may open and do is in `core/accounts/support_access.py`.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts, sign_in_failures
-from core.accounts.helped_accounts import RecordPart
+from core.accounts import sign_in_failures, support_access
 from core.accounts.sign_in_failures import AddressLimits
+from core.accounts.support_access import RecordPart
 from core.accounts.users import User, UserUnknown
 from core.credentials import user_agents
 from core.credentials.devices import DeviceState
@@ -138,7 +138,7 @@ class UserRecord:
 
 def show(uow: UnitOfWork, user_id: UUID) -> UserRecord:
     """Return the record of an account, as a platform owner or support; raise `UserUnknown`."""
-    return _record(uow, helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT))
+    return _record(uow, support_access.open_record(uow, user_id, RecordPart.ACCOUNT))
 
 
 def show_of_address(uow: UnitOfWork, email: str) -> UserRecord:
@@ -287,7 +287,7 @@ class RecordedSignIns:
 
 def show_summary(uow: UnitOfWork, user_id: UUID) -> RecordSummary:
     """Return the first part of a record, as a platform owner or support; raise `UserUnknown`."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.ACCOUNT)
+    user = support_access.open_record(uow, user_id, RecordPart.ACCOUNT)
     return RecordSummary(
         user=account_of(uow, user),
         is_blocked_by_import=locks.is_blocked_by_import(uow, user),
@@ -299,30 +299,30 @@ def show_summary(uow: UnitOfWork, user_id: UUID) -> RecordSummary:
 
 def show_ways(uow: UnitOfWork, user_id: UUID) -> tuple[RecordedAccount, RecordedWays]:
     """Return how the user signs in, likewise."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.WAYS)
+    user = support_access.open_record(uow, user_id, RecordPart.WAYS)
     return account_of(uow, user), ways_of(uow, user)
 
 
 def show_sign_ins(uow: UnitOfWork, user_id: UUID) -> tuple[RecordedAccount, RecordedSignIns]:
     """Return the newest sign-ins, likewise."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.SIGN_INS)
+    user = support_access.open_record(uow, user_id, RecordPart.SIGN_INS)
     found = sign_ins.of_user(uow, user.id, None, page=1, limit=SIGN_INS_MAX)
     return account_of(uow, user), RecordedSignIns(sign_ins=found.sign_ins, total=found.total)
 
 
 def show_uses(uow: UnitOfWork, user_id: UUID) -> tuple[RecordedAccount, RecordedUses]:
     """Return the sessions and devices, likewise."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.SESSIONS)
+    user = support_access.open_record(uow, user_id, RecordPart.SESSIONS)
     return account_of(uow, user), uses_of(uow, user)
 
 
 def show_organizations(uow: UnitOfWork, user_id: UUID) -> tuple[RecordedAccount, list[PlatformUserOrganization]]:
     """Return the organizations, likewise."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.ORGANIZATIONS)
+    user = support_access.open_record(uow, user_id, RecordPart.ORGANIZATIONS)
     return account_of(uow, user), organizations_of(uow, user)
 
 
 def show_mails(uow: UnitOfWork, user_id: UUID) -> tuple[RecordedAccount, OutboxPage]:
     """Return the newest mails to the address, likewise."""
-    user = helped_accounts.open_record(uow, user_id, RecordPart.MAILS)
+    user = support_access.open_record(uow, user_id, RecordPart.MAILS)
     return account_of(uow, user), mails_to(uow, user)

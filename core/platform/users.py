@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core import positions
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import NarrowedList, Narrowing
+from core.accounts import support_access
+from core.accounts.support_access import NarrowedList, Narrowing
 from core.email_addresses import part_of_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
@@ -58,7 +58,7 @@ def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: i
     Users whose address begins with the part come first, in alphabetical order, then the newest of the others.
     """
     wanted = Narrowing.of(email or "", user_id=user_id)
-    hides_owners = not helped_accounts.open_list(uow, NarrowedList.USERS, wanted).acts_as_platform_owner
+    hides_owners = not support_access.open_list(uow, NarrowedList.USERS, wanted).acts_as_platform_owner
     part = part_of_email(email or "", uow.domain_names.to_ascii)
     if user_id is not None:
         return uow.platform_users.with_id(
@@ -139,7 +139,7 @@ def position_of(text: str) -> UserPosition:
 
 def browse(uow: UnitOfWork, *, search: str, after: UserPosition, limit: int) -> FoundUsers:
     """Find users by a part of their address, or by their whole id; without either, list the newest of all."""
-    caller = helped_accounts.open_list(uow, NarrowedList.USERS, Narrowing.of(search))
+    caller = support_access.open_list(uow, NarrowedList.USERS, Narrowing.of(search))
     hides_owners = not caller.acts_as_platform_owner
     part = part_of_email(search, uow.domain_names.to_ascii)
     user_id = _id_of(part)

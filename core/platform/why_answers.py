@@ -16,8 +16,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import NarrowedList, RecordPart
+from core.accounts import support_access
+from core.accounts.support_access import NarrowedList, RecordPart
 from core.accounts.users import User
 from core.customers.products import ProductOnlyOffered, ProductUnknown
 from core.customers.relations import CustomerSide
@@ -79,9 +79,9 @@ def explain_to_platform(
     """
     authorize_support(uow)
     question = question.checked()
-    caller = helped_accounts.open_list(uow, NarrowedList.SIGN_IN_RULES, question.narrowing)
+    caller = support_access.open_list(uow, NarrowedList.SIGN_IN_RULES, question.narrowing)
     found = named(uow, question)
-    is_hidden = found is not None and not helped_accounts.sees(caller, found)
+    is_hidden = found is not None and not support_access.sees(caller, found)
     user = None if is_hidden else found
     if user is not None and not caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_OPENED, user.id, part=RecordPart.SIGN_IN_RULES.value)

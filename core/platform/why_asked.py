@@ -252,15 +252,15 @@ class AskedSignIn:
         by: ByConnection | None = None,
     ) -> SignInWalk:
         """Walk by the rules of a way, and the rules for every proof."""
-        first = judge_to_end(judge(rules, asked, untold=self._hidden))
+        first = judge_to_end(judge(rules, asked, hidden=self._hidden))
         facts = self._facts(proof, standing, by)
         if first.refusal is None:
-            judged = judge_to_end(judge(RULES, facts, untold=self._hidden))
+            judged = judge_to_end(judge(RULES, facts, hidden=self._hidden))
             if judged.stage is Stage.UNCONFIRMED_ACCESS:
                 read = arrivals.with_unconfirmed_access(self._uow, judged.facts)
-                judged = judge_to_end(judge(RULES, read, judged, untold=self._hidden))
+                judged = judge_to_end(judge(RULES, read, judged, hidden=self._hidden))
         else:
-            judged = Judgement[SignInFacts].unjudged(RULES, facts, untold=self._hidden)
+            judged = Judgement[SignInFacts].unjudged(RULES, facts, hidden=self._hidden)
         unasked = set[Rule]() if facts.is_admitted_by_saml is not None else {Rule.SAML_ADMISSION}
         if facts.here.place.is_open:
             unasked.add(Rule.ACCESS)

@@ -34,7 +34,7 @@ from core.services import problems
 from core.sessions.callers import Caller
 from core.sessions.limits import Act, ServiceTokenRefused
 from core.sign_in import admission, browser_returns
-from core.sign_in.admission import Settled, SignInAnew
+from core.sign_in.admission import Settled, SignInAgain
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.login_events import note_refusal
 from core.sign_in.mfa_challenges import BegunSession
@@ -260,7 +260,7 @@ class _Task:
         settled = answers.settle(self.provider, found, self._visit, named)
         caller = found.parent.caller
         match settled:
-            case SignInAnew():
+            case SignInAgain():
                 return self.interact(AuthenticationRequired(is_anew=True), caller)
             case NotOpen():
                 reason = reason_of(settled.refusal.reason)

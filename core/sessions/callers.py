@@ -39,7 +39,7 @@ class NoLongerForCustomer(NoLongerInContext):
     )
 
 
-class NoLongerLetIn(Unauthorized):
+class ServiceNoLongerOpen(Unauthorized):
     """The service of the token no longer admits its user."""
 
     default_message = (
@@ -97,15 +97,15 @@ class Caller:
         return place.organization_id is None or place.role is not None
 
     @property
-    def is_let_in(self) -> bool:
+    def is_admitted(self) -> bool:
         """Whether the service of the session, if it has one, still admits its user."""
         return self.place.service is None or self.place.service.is_admitted
 
     @property
-    def out_of_context(self) -> NoLongerInContext | NoLongerLetIn:
+    def out_of_context(self) -> NoLongerInContext | ServiceNoLongerOpen:
         """The refusal of a session to whose context its user does not belong."""
-        if not self.is_let_in:
-            return NoLongerLetIn()
+        if not self.is_admitted:
+            return ServiceNoLongerOpen()
         return NoLongerInContext() if self.place.customer_id is None else NoLongerForCustomer()
 
     @property

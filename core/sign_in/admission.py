@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.sign_in.places import Place
 
 
-class NotLetIn(Forbidden):
+class ServiceNotOpenToUser(Forbidden):
     """The service is for members of its organization, or for those that it assigns; one text for every reason."""
 
     default_message = (
@@ -50,9 +50,9 @@ def refusal_of(place: Place, *, confirms: bool = False) -> Refusal | None:
     if place.is_open or (place.is_given and not place.is_member):
         return None
     if not place.has_access or not (place.is_confirmed or confirms):
-        return NotLetIn().because(SignInReason.NOT_MEMBER)
+        return ServiceNotOpenToUser().because(SignInReason.NOT_MEMBER)
     if place.service is not None and place.service.access is Admission.ASSIGNED and not place.is_assigned:
-        return NotLetIn().because(SignInReason.NOT_ASSIGNED)
+        return ServiceNotOpenToUser().because(SignInReason.NOT_ASSIGNED)
     return None
 
 
@@ -106,11 +106,11 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class SignInAnew:
+class SignInAgain:
     """The session does not go there, and its user signs in for it."""
 
 
-Settlement = Settled | Undecided | NotOpen | SignInAnew
+Settlement = Settled | Undecided | NotOpen | SignInAgain
 
 
 def settle_customer(
@@ -135,7 +135,7 @@ def settle_customer(
     match choice:
         case NotOpen():
             without_limits = customer_choices.choose(place.service, customers, named, None, on_page=True)
-            return choice if isinstance(without_limits, NotOpen) else SignInAnew()
+            return choice if isinstance(without_limits, NotOpen) else SignInAgain()
         case Undecided():
             return choice
         case ForCustomer():

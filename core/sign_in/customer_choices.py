@@ -135,7 +135,7 @@ class CustomerStanding:
     is_admitted: bool = False
 
     @property
-    def lets_in_by(self) -> UUID:
+    def admitting_organization_id(self) -> UUID:
         """The organization whose membership or admission admits the user."""
         return self.internal_id if self.is_admitted and self.internal_id is not None else self.organization_id
 

@@ -141,8 +141,8 @@ def _begin_session(
     device = recognition.admit(uow, user.id, known.match, known.risk, trust=trust_device)
     if place.customer is not None:
         # Signing in for the customer is consent to a membership that another person made.
-        uow.members.confirm(place.customer.lets_in_by, user.id)
-        uow.customer_visits.record(place.customer.id, place.customer.lets_in_by, user.id, at=uow.now)
+        uow.members.confirm(place.customer.admitting_organization_id, user.id)
+        uow.customer_visits.record(place.customer.id, place.customer.admitting_organization_id, user.id, at=uow.now)
     elif place.service is not None:
         if facts.destination.confirms_membership and place.is_unconfirmed and place.organization is not None:
             uow.members.confirm(place.organization.id, user.id)

@@ -63,12 +63,12 @@ class Judgement(Generic[Facts]):
 
     `answers` has those that are not None, by the number of their rule; `position` is the number of the next rule.
     A walk has stopped for an `answer`, or because the next rule needs a `stage`; with neither it has ended. The rules
-    in `untold` stop nothing.
+    in `hidden` stop nothing.
     """
 
     rules: Sequence[SignInRule[Facts]]
     facts: Facts
-    untold: frozenset[Rule]
+    hidden: frozenset[Rule]
     answers: Mapping[int, Answer]
     position: int
     answer: Answer = None
@@ -76,10 +76,10 @@ class Judgement(Generic[Facts]):
 
     @classmethod
     def unjudged(
-        cls, rules: Sequence[SignInRule[Facts]], facts: Facts, *, untold: frozenset[Rule] = frozenset()
+        cls, rules: Sequence[SignInRule[Facts]], facts: Facts, *, hidden: frozenset[Rule] = frozenset()
     ) -> Judgement[Facts]:
         """Return a walk that has not begun."""
-        return cls(rules, facts, untold, {}, 0)
+        return cls(rules, facts, hidden, {}, 0)
 
     @property
     def rule(self) -> Rule:
@@ -95,7 +95,7 @@ class Judgement(Generic[Facts]):
     def trace(self) -> Iterator[Check]:
         """The verdict of each rule, in their order."""
         for number, rule in enumerate(self.rules):
-            if rule.name in self.untold:
+            if rule.name in self.hidden:
                 yield Check(rule.name, Verdict.NOT_TOLD)
             elif number >= self.position:
                 yield Check(rule.name, Verdict.NOT_REACHED)
@@ -109,7 +109,7 @@ def judge(
     facts: Facts,
     before: Judgement[Facts] | None = None,
     *,
-    untold: frozenset[Rule] = frozenset(),
+    hidden: frozenset[Rule] = frozenset(),
 ) -> Judgement[Facts]:
     """Walk to the first rule that stops, or to the end; go on behind a walk `before`, with the facts since then."""
     answers = dict(before.answers) if before is not None else dict[int, Answer]()
@@ -117,14 +117,14 @@ def judge(
     for number in range(first, len(rules)):
         rule = rules[number]
         if rule.needs is not None and _lacks(facts, rule.needs):
-            return Judgement(rules, facts, untold, answers, number, stage=rule.needs)
+            return Judgement(rules, facts, hidden, answers, number, stage=rule.needs)
         answer = rule.judge(facts)
-        if answer is None or (rule.name in untold and answer is not Amend.RECLAIM):
+        if answer is None or (rule.name in hidden and answer is not Amend.RECLAIM):
             continue
         answers[number] = answer
         if not isinstance(answer, Depends):
-            return Judgement(rules, facts, untold, answers, number + 1, answer)
-    return Judgement(rules, facts, untold, answers, len(rules))
+            return Judgement(rules, facts, hidden, answers, number + 1, answer)
+    return Judgement(rules, facts, hidden, answers, len(rules))
 
 
 def session_proof(facts: SignInFacts) -> IdentityProof:

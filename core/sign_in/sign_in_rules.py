@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAMED_MAX: Final = 50
 
 
-class MethodsSeenOtherwise(Conflict):
+class MethodsChangedSince(Conflict):
     """The rule is not as the caller has seen it."""
 
     default_message = (
@@ -98,13 +98,13 @@ def change(
 ) -> SignInRules:
     """Change the rules; None leaves a rule as it is, and without a difference nothing is stored or recorded.
 
-    Raise `NoFactorOfOwn`, and `MethodsSeenOtherwise` when the rule is not as the caller has seen it. A session that has
+    Raise `NoFactorOfOwn`, and `MethodsChangedSince` when the rule is not as the caller has seen it. A session that has
     not proved what the rule asks for does not loosen it.
     """
     authorized = authorize_and_lock(uow, slug, Operation.SIGN_IN_RULES_CHANGE)
     before = authorized.organization
     if seen is not None and before.mfa_methods is not seen:
-        raise MethodsSeenOtherwise
+        raise MethodsChangedSince
     after = replace(before, mfa_methods=mfa_methods) if mfa_methods is not None else before
     if after == before:
         return _of(before)

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import helped_accounts
-from core.accounts.helped_accounts import RecordPart
+from core.accounts import support_access
+from core.accounts.support_access import RecordPart
 from core.credentials import user_agents
 from core.credentials.user_agents import Description
 from core.errors import NotFound
@@ -168,7 +168,7 @@ def list_page(uow: UnitOfWork, slug: str, user_id: UUID, *, page: int, limit: in
 
 def list_platform_page(uow: UnitOfWork, user_id: UUID, *, page: int, limit: int) -> SignInsPage:
     """Return all sign-ins of a user, as a platform owner or support; raise `UserUnknown`."""
-    helped_accounts.open_record(uow, user_id, RecordPart.SIGN_INS)
+    support_access.open_record(uow, user_id, RecordPart.SIGN_INS)
     return of_user(uow, user_id, None, page=page, limit=limit)
 
 

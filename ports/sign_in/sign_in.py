@@ -159,7 +159,7 @@ class CustomerVisits(Protocol):
     def record(self, customer_id: UUID, organization_id: UUID, user_id: UUID, *, at: datetime) -> None:
         """Record that a user signs in for a customer, unless the membership or admission has ended meanwhile.
 
-        The organization is the one of the membership or of the admission (`CustomerStanding.lets_in_by`).
+        The organization is the one of the membership or of the admission (`admitting_organization_id`).
         """
         ...
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.accounts import email_change_undo, locks
 from core.endings import ENDED_BY, Cause, Issued
-from core.made_things import ACTS_OF_CREDENTIALS, Fate, MadeKind, MakerEvent
+from core.made_things import ACTS_OF_CREDENTIALS, MadeKind, MakerEvent, Outcome
 from core.organizations.access import Operation
 from core.organizations.departures import MadeCredentialKind
 
@@ -43,16 +43,18 @@ def test_every_made_credential_is_a_kind_whose_acts_are_named() -> None:
 
 
 def test_everything_is_taken_back_by_an_undo_or_listed() -> None:
-    taken_back = {kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) in {Fate.ENDS, Fate.OFF, Fate.FALLS_BACK}}
+    taken_back = {
+        kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) in {Outcome.ENDS, Outcome.OFF, Outcome.FALLS_BACK}
+    }
 
-    assert {kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Fate.LISTED} == taken_back
+    assert {kind for kind in MadeKind if kind.becomes(MakerEvent.UNDO) is not Outcome.LISTED} == taken_back
     by_undo = set(vars(email_change_undo)["_TAKES_BACK"])
     assert by_undo | email_change_undo.TAKEN_BACK_ELSEWHERE == taken_back
     assert by_undo.isdisjoint(email_change_undo.TAKEN_BACK_ELSEWHERE)
 
 
 def test_what_a_lock_ends_has_what_ends_it() -> None:
-    ended = {kind for kind in MadeKind if kind.becomes(MakerEvent.LOCK) is Fate.ENDS}
+    ended = {kind for kind in MadeKind if kind.becomes(MakerEvent.LOCK) is Outcome.ENDS}
 
     assert set(vars(locks)["_ENDS"]) | locks.ENDED_WITH_SESSIONS == ended
     assert {MadeKind.INVITATION, MadeKind.SETUP_LINK, MadeKind.ORGANIZATION_KEY} < ended

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-class RulesSeenOtherwise(Conflict):
+class RulesChangedSince(Conflict):
     """The rules of an organization are not as the caller has seen them."""
 
     default_message = (
@@ -49,7 +49,7 @@ class RulesSeenOtherwise(Conflict):
     )
 
 
-class RouteSeenOtherwise(Conflict):
+class RouteChangedSince(Conflict):
     """The route of a mail domain is not as the caller has seen it."""
 
     default_message = (
@@ -181,23 +181,23 @@ def show(uow: UnitOfWork, slug: str, connection_id: UUID) -> ConfiguredConnectio
 
 
 def change_rules(uow: UnitOfWork, slug: str, settings: OrganizationSettings, *, seen: OrganizationSettings) -> None:
-    """Change the rules of an organization; raise `RulesSeenOtherwise` when they are not as the caller has seen them."""
+    """Change the rules of an organization; raise `RulesChangedSince` when they are not as the caller has seen them."""
     before = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
     if seen.applied_to(before) != before:
-        raise RulesSeenOtherwise
+        raise RulesChangedSince
     management.change(uow, slug, settings)
 
 
 def change_route(
     uow: UnitOfWork, slug: str, route_id: UUID, *, connection_id: UUID, enforced: bool, seen: SeenRoute
 ) -> None:
-    """Change the route of a mail domain; raise `RouteSeenOtherwise` when it is not as the caller has seen it."""
+    """Change the route of a mail domain; raise `RouteChangedSince` when it is not as the caller has seen it."""
     _require_seen_route(uow, slug, route_id, seen)
     domain_routes.change(uow, slug, route_id, connection_id=connection_id, enforced=enforced)
 
 
 def remove_route(uow: UnitOfWork, slug: str, route_id: UUID, *, seen: SeenRoute) -> None:
-    """Give a mail domain up; raise `RouteSeenOtherwise` when its route is not as the caller has seen it."""
+    """Give a mail domain up; raise `RouteChangedSince` when its route is not as the caller has seen it."""
     _require_seen_route(uow, slug, route_id, seen)
     domain_routes.delete(uow, slug, route_id)
 
@@ -208,7 +208,7 @@ def _require_seen_route(uow: UnitOfWork, slug: str, route_id: UUID, seen: SeenRo
     # The following call refuses a route that is gone.
     now = (str(claim.connection_id), claim.enforced) if claim is not None else None
     if seen.connection_id and now not in {None, (seen.connection_id, seen.enforced)}:
-        raise RouteSeenOtherwise
+        raise RouteChangedSince
 
 
 def prepare_new(

@@ -17,7 +17,7 @@ from core.rate_limits import RateLimit
 from core.sessions.browser_sessions import BrowserSession
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns
-from core.sign_in.admission import Settled, SignInAnew
+from core.sign_in.admission import Settled, SignInAgain
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.customer_choices import NotOpen, Undecided
 from core.sign_in.mfa_challenges import BegunSession
@@ -158,7 +158,7 @@ async def _answer_page(call: Call, user_code: str) -> Response:
     if waiting.client is None:
         await recent(call, page=_address(user_code))
     settled = await call.read(device.settle, waiting, call.browser)
-    if isinstance(settled, SignInAnew):
+    if isinstance(settled, SignInAgain):
         return await send_to_sign_in(
             call, replace(_return_to(user_code, waiting), not_in_session=call.browser.session_id)
         )

@@ -10,7 +10,7 @@ from core.saml.answers import ResponseToPost
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX, EncodedMessage, MessageRefused, OutgoingMessage, SamlBinding
 from core.saml.requests import LIFETIME
 from core.secrets import Secret
-from core.sign_in.admission import NotLetIn
+from core.sign_in.admission import ServiceNotOpenToUser
 from core.sign_in.customer_choices import NoCustomerYet
 from core.sign_in.reasons import NotAdmitted
 from entrypoints.pages.frame.brands import Brand
@@ -61,7 +61,7 @@ def carry_answer(call: Call, answer: ResponseToPost, value: str, brand: Brand | 
 
 def _explanation(call: Call, answer: ResponseToPost, problem: Refusal) -> tuple[str, str]:
     """Return the heading and the text that tell a user why they are not signed in."""
-    if isinstance(problem, (NotAdmitted, NotLetIn)):
+    if isinstance(problem, (NotAdmitted, ServiceNotOpenToUser)):
         return (
             translated(call, "Your account cannot use %(service)s", service=answer.service_name),
             translated(

@@ -28,7 +28,7 @@ from core.saml.visits import SignedIn, Visit
 from core.secrets import Secret
 from core.sessions.limits import ConfinedElsewhere
 from core.sessions.refresh import SessionOver
-from core.sign_in.admission import NotLetIn
+from core.sign_in.admission import ServiceNotOpenToUser
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.customer_choices import CustomerDue
 from core.sign_in.reasons import SecondFactorDue, SignInRefused
@@ -291,7 +291,7 @@ async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery
     if isinstance(begun.outcome, AgreementRequired):
         if call.browser is None:
             # A program has agreed; the membership is confirmed on a page.
-            raise NotLetIn
+            raise ServiceNotOpenToUser
         return await agreement_page(
             call, begun.provider, begun.outcome, relay_state=query.relay_state, customer=query.customer
         )

@@ -11,9 +11,9 @@ from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX
 from core.organizations.session_strength import NoFactorOfOwn, SecondFactorRequired
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in import sign_in_rules
-from core.sign_in.sign_in_rules import MethodsSeenOtherwise
+from core.sign_in.sign_in_rules import MethodsChangedSince
 from core.sign_in.upstream import configuring
-from core.sign_in.upstream.configuring import RulesSeenOtherwise
+from core.sign_in.upstream.configuring import RulesChangedSince
 from core.wording import Wording
 from entrypoints.pages.console.frame import Program, after, console_page, opened, page_of
 from entrypoints.pages.console.lists import ways
@@ -121,9 +121,9 @@ async def show_sign_in_rules(
     )
 
 
-@routes.post(SIGN_IN, refuses=(BadRequest, RulesSeenOtherwise, SecondFactorRequired))
+@routes.post(SIGN_IN, refuses=(BadRequest, RulesChangedSince, SecondFactorRequired))
 @in_console(Operation.ORGANIZATION_UPDATE)
-@shows_again(show_sign_in_rules, BadRequest, RulesSeenOtherwise)
+@shows_again(show_sign_in_rules, BadRequest, RulesChangedSince)
 async def change_sign_in_rules(call: Call, org_slug: str, form: RulesForm) -> PageOrRedirect:
     """Change what the organization requires of its members; programs use `PATCH /api/organizations/:slug`."""
     await call.transact(configuring.change_rules, org_slug, form.settings, seen=form.seen)
@@ -161,9 +161,9 @@ async def show_methods(call: Call, org_slug: str, *, refusal: Refusal | None = N
     )
 
 
-@routes.post(METHODS, refuses=(BadRequest, NoFactorOfOwn, MethodsSeenOtherwise, SecondFactorRequired))
+@routes.post(METHODS, refuses=(BadRequest, NoFactorOfOwn, MethodsChangedSince, SecondFactorRequired))
 @in_console(Operation.SIGN_IN_RULES_CHANGE)
-@shows_again(show_methods, BadRequest, MethodsSeenOtherwise)
+@shows_again(show_methods, BadRequest, MethodsChangedSince)
 async def change_methods(call: Call, org_slug: str, form: MethodsForm) -> PageOrRedirect:
     """Change which second factors count; programs use `PATCH …/sign-in-rules`."""
     await call.transact(

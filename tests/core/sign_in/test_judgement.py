@@ -268,7 +268,7 @@ def test_a_judgement_stops_for_what_is_not_read() -> None:
 
 
 def test_what_is_not_told_stops_nothing() -> None:
-    judged = judge(RULES, facts(required=REQUIRED), untold=frozenset({Rule.SINGLE_SIGN_ON}))
+    judged = judge(RULES, facts(required=REQUIRED), hidden=frozenset({Rule.SINGLE_SIGN_ON}))
 
     assert judged.answer is None
     assert [check.rule for check in judged.trace if check.verdict is Verdict.NOT_TOLD] == [Rule.SINGLE_SIGN_ON]

@@ -28,7 +28,7 @@ def judged(confinement: Confinement | None, organization_id: UUID, service_id: U
     destination = Destination(organization_slug="acme")
     circumstances = Circumstances.of(proof, destination, place, place.target, None, None)
     facts = SignInFacts(user=USER, proof=proof, destination=destination, now=scope.NOW, circumstances=circumstances)
-    refusal = judge(RULES, facts, untold=frozenset(set(Rule) - {Rule.CONFINEMENT})).refusal
+    refusal = judge(RULES, facts, hidden=frozenset(set(Rule) - {Rule.CONFINEMENT})).refusal
     return refusal.reason if refusal is not None else None
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.accounts.helped_accounts import RecordPart
+from core.accounts.support_access import RecordPart
 from core.billing.provider import BillingMode
 from core.billing.subscriptions import Source
 from core.customers.products import SETTINGS, ProductAccess

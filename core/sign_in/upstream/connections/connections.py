@@ -52,7 +52,7 @@ class ConnectionInForce(Conflict):
     )
 
 
-class ConnectionSeenOtherwise(Conflict):
+class ConnectionChangedSince(Conflict):
     """The connection is not as the caller has seen it."""
 
     default_message = (
@@ -143,7 +143,7 @@ def change(
 ) -> ConnectionRecord:
     """Change the given fields of a connection; `changes.py` says what ends with that, and who may make it.
 
-    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change, and
+    Raise `ConnectionChangedSince` when it is not as the caller has seen it, by its last change, and
     `ConnectionInForce`. The holder of a setup link switches nothing on or off with it.
     """
     editor = Editor.of_caller(uow, slug, Operation.CONNECTION_CONFIGURE)
@@ -166,7 +166,7 @@ def switch(
 def delete(uow: UnitOfWork, slug: str, connection_id: UUID, *, seen: datetime | None = None, note: str = "") -> None:
     """Delete a connection, its identities and its domain routes; the sessions that began by it end.
 
-    Raise `ConnectionSeenOtherwise` when it is not as the caller has seen it, by its last change. Only the audit log
+    Raise `ConnectionChangedSince` when it is not as the caller has seen it, by its last change. Only the audit log
     keeps the note. The holder of a setup link deletes only a connection by which no person has signed in and that is
     not in force, so that every person keeps their ways to sign in; raise `ConnectionInForce` or `IdentitiesLinked`.
     """
@@ -217,9 +217,9 @@ def is_in_force(uow: UnitOfWork, organization_id: UUID, connection: ConnectionRe
 
 
 def require_seen(connection: ConnectionRecord, seen: datetime | None) -> None:
-    """Raise `ConnectionSeenOtherwise` unless a connection was last changed at this time, which its caller has seen."""
+    """Raise `ConnectionChangedSince` unless a connection was last changed at this time, which its caller has seen."""
     if seen is not None and seen != connection.updated_at:
-        raise ConnectionSeenOtherwise
+        raise ConnectionChangedSince
 
 
 def found(looked_up: LookedUp | None) -> LookedUp:

@@ -51,7 +51,7 @@ def switch(
     allowed: Iterable[Network],
     seen: datetime | None = None,
 ) -> ConnectionRecord:
-    """Switch a connection on or off; raise `ConnectionSeenOtherwise`, and `ConnectionUntested` before a test.
+    """Switch a connection on or off; raise `ConnectionChangedSince`, and `ConnectionUntested` before a test.
 
     The holder of a setup link switches on only what never was on, where no one signs in by another connection: raise
     `ConnectionWasOn`, and as `connections.create`.

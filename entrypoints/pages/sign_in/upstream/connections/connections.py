@@ -20,7 +20,7 @@ from core.sign_in.upstream.connections import checks, connection_keys, connectio
 from core.sign_in.upstream.connections.checks import CheckedChange
 from core.sign_in.upstream.connections.connection_fields import MAPPED
 from core.sign_in.upstream.connections.connection_keys import NoKeyOfConnection
-from core.sign_in.upstream.connections.connections import ConnectionFields, ConnectionSeenOtherwise, ConnectionUnknown
+from core.sign_in.upstream.connections.connections import ConnectionChangedSince, ConnectionFields, ConnectionUnknown
 from core.sign_in.upstream.revocation import moves
 from core.sign_in.upstream.saml import EMAIL_ADDRESS, PERSISTENT, UNSPECIFIED, SamlDescription
 from core.wording import Wording
@@ -281,7 +281,7 @@ async def show_connection_settings(call: Call, org_slug: str, connection_id: UUI
     CONNECTION, body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden)
 )
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(_page, BadRequest, ConnectionSeenOtherwise)
+@shows_again(_page, BadRequest, ConnectionChangedSince)
 async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: ConnectionForm) -> PageOrRedirect:
     """Ask the provider, and change where a connection leads; programs use `PATCH …/upstream-providers/:id`."""
     given, allowed, seen = form.given, call.installation.settings.outbound_allowed, seen_at(form.seen)
@@ -301,7 +301,7 @@ async def change_provider(call: Call, org_slug: str, connection_id: UUID, form: 
 
 @routes.post(f"{CONNECTION}/change", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(_page, BadRequest, Forbidden, ConnectionSeenOtherwise)
+@shows_again(_page, BadRequest, Forbidden, ConnectionChangedSince)
 async def change_options(call: Call, org_slug: str, connection_id: UUID, form: OptionsForm) -> PageOrRedirect:
     """Change what a connection asks for and gives; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
@@ -313,7 +313,7 @@ async def change_options(call: Call, org_slug: str, connection_id: UUID, form: O
 
 @routes.post(f"{CONNECTION}/token-issuer", refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(_page, BadRequest, ConnectionSeenOtherwise)
+@shows_again(_page, BadRequest, ConnectionChangedSince)
 async def change_token_issuer(call: Call, org_slug: str, connection_id: UUID, form: TokenIssuerForm) -> PageOrRedirect:
     """Say whose tokens end sessions by a connection by SAML; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
@@ -371,9 +371,9 @@ async def ask_to_delete_connection(call: Call, org_slug: str, connection_id: UUI
     return page
 
 
-@routes.post(f"{CONNECTION}/delete", refuses=(BadRequest, ConnectionUnknown, ConnectionSeenOtherwise))
+@routes.post(f"{CONNECTION}/delete", refuses=(BadRequest, ConnectionUnknown, ConnectionChangedSince))
 @in_console(Operation.CONNECTIONS_CHANGE)
-@shows_again(_deletion_page, BadRequest, ConnectionSeenOtherwise)
+@shows_again(_deletion_page, BadRequest, ConnectionChangedSince)
 async def delete_connection(
     call: Call, org_slug: str, connection_id: UUID, form: ConnectionDeletionForm
 ) -> PageOrRedirect:

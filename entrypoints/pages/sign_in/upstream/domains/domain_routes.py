@@ -7,7 +7,7 @@ from core.errors import BadRequest, Conflict, Refusal
 from core.organizations.access import Operation
 from core.organizations.settings.domain import DomainUnanswered, DomainUnproved, DomainVerifiedElsewhere
 from core.sign_in.upstream import configuring
-from core.sign_in.upstream.configuring import RouteSeenOtherwise, SeenRoute, SignInSetup
+from core.sign_in.upstream.configuring import RouteChangedSince, SeenRoute, SignInSetup
 from core.sign_in.upstream.domains import domain_routes
 from core.sign_in.upstream.domains.domain_routes import DomainRoute, DomainRoutedAlready, RouteUnknown
 from core.sign_in.upstream.revocation import moves
@@ -157,9 +157,9 @@ async def show_mail_domain(call: Call, org_slug: str, route_id: UUID, query: Don
     return page
 
 
-@routes.post(DOMAIN, refuses=(BadRequest, RouteUnknown, RouteSeenOtherwise))
+@routes.post(DOMAIN, refuses=(BadRequest, RouteUnknown, RouteChangedSince))
 @in_console(Operation.DOMAIN_ROUTES_CHANGE)
-@shows_again(_page, BadRequest, RouteSeenOtherwise)
+@shows_again(_page, BadRequest, RouteChangedSince)
 async def change_mail_domain(call: Call, org_slug: str, route_id: UUID, form: RoutingForm) -> PageOrRedirect:
     """Change the connection of a mail domain, and whether it is enforced; programs use `PATCH …/domain-routes/:id`."""
     _found(await call.read(configuring.overview, org_slug, Operation.DOMAIN_ROUTES_CHANGE), route_id)
@@ -212,9 +212,9 @@ async def ask_to_remove_mail_domain(call: Call, org_slug: str, route_id: UUID) -
     return page
 
 
-@routes.post(f"{DOMAIN}/remove", refuses=(RouteUnknown, RouteSeenOtherwise))
+@routes.post(f"{DOMAIN}/remove", refuses=(RouteUnknown, RouteChangedSince))
 @in_console(Operation.DOMAIN_ROUTES_CHANGE)
-@shows_again(_removal_page, RouteSeenOtherwise)
+@shows_again(_removal_page, RouteChangedSince)
 async def remove_mail_domain(call: Call, org_slug: str, route_id: UUID, form: SeenRouteForm) -> PageOrRedirect:
     """Give a mail domain up; programs use `DELETE /api/organizations/:slug/domain-routes/:route_id`."""
     _found(await call.read(configuring.overview, org_slug, Operation.DOMAIN_ROUTES_CHANGE), route_id)

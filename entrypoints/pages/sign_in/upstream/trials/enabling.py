@@ -7,7 +7,7 @@ from core.errors import BadRequest, Conflict, Forbidden, Refusal
 from core.organizations.access import Operation
 from core.sign_in.upstream import configuring
 from core.sign_in.upstream.connections import connections
-from core.sign_in.upstream.connections.connections import ConnectionSeenOtherwise, ConnectionUnknown
+from core.sign_in.upstream.connections.connections import ConnectionChangedSince, ConnectionUnknown
 from core.sign_in.upstream.trials import enabling
 from core.sign_in.upstream.trials.enabling import ConnectionUntested
 from entrypoints.pages.console.frame import Program, after, console_page, opened
@@ -58,7 +58,7 @@ async def ask_to_switch(call: Call, org_slug: str, connection_id: UUID, *, refus
 
 @routes.post(ENABLING, refuses=(BadRequest, ConnectionUnknown, Conflict, Forbidden))
 @in_console(Operation.CONNECTION_CONFIGURE)
-@shows_again(ask_to_switch, BadRequest, ConnectionSeenOtherwise, ConnectionUntested)
+@shows_again(ask_to_switch, BadRequest, ConnectionChangedSince, ConnectionUntested)
 async def switch_connection(call: Call, org_slug: str, connection_id: UUID, form: EnablingForm) -> PageOrRedirect:
     """Switch a connection on or off; programs use `PATCH …/upstream-providers/:id`."""
     await call.read(connections.require_may_change, org_slug)
