@@ -1,7 +1,7 @@
 """What people make in organizations that outlasts their own access, and what becomes of it with its maker.
 
 Each kind names the tables that keep it with its maker, and the operations that make or change it: every operation that
-is closed while impersonating, because its result would stay. For each event in the life of the maker it says what follows:
+is closed while impersonating, because its result would stay. For each event of its maker it says what follows:
 the undo of a change of address, a lock, a deactivation by a directory, the end of the membership, a lower role, the
 deletion of the account. `accounts/email_change_undo.py` and `accounts/locks.py` carry out what it says, and
 `endings.py` takes from it what ends. `tests/core/test_made_things.py` fails for a table with a maker, an operation or a
