@@ -19,7 +19,7 @@ from ops.releasing.names import LOCK, SUMS, Names
 VERSION: Final = "9.8.7"
 COMMIT: Final = "0123456789" * 4
 NAMES: Final = Names(VERSION)
-CLIENT: Final = "gatehouse_client-0.3.0-py3-none-any.whl"
+CLIENT: Final = "gatehouse_client-0.4.0-py3-none-any.whl"
 PACKAGES: Final = {"aiofiles": "25.1.0", "h11": "0.16.0"}
 
 
