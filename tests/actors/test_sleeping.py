@@ -22,12 +22,11 @@ SLEEPS = {
 DEADLINES = {
     "audit_tails": "requests that wait for entries",
     "dispatching": "how long a record of what was sent may take",
-    "feed_waiters": "requests that wait for events",
+    "event_sequencer": "requests that wait for events",
     "key_refresher": "requests that wait for keys",
-    "mail_courier": "an attempt to send",
+    "mail_couriers": "an attempt to send",
     "poller": "hearing, leaving, and polling alone until it listens again",
     "precedence": "a turn behind requests",
-    "routed_mail_courier": "an attempt to send",
     "supervision": "back-off after a crash, and the end of draining",
     "timekeeper": "the end of the next period",
 }
