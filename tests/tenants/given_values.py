@@ -218,10 +218,10 @@ def facts_of(
 def is_refused_by(facts: SignInFacts, *rules: Rule) -> bool:
     """Return whether one of some rules refuses, or one of all without a name."""
     untold = frozenset(set(Rule) - {*rules}) if rules else frozenset[Rule]()
-    judged = judge(RULES, facts, untold=untold)
+    judged = judge(RULES, facts, hidden=untold)
     while judged.refusal is None and judged.answer is not None:
         # What is asked for, and what a proof changes, refuses nobody.
-        judged = judge(RULES, facts, judged, untold=untold)
+        judged = judge(RULES, facts, judged, hidden=untold)
     return judged.refusal is not None
 
 
