@@ -114,7 +114,7 @@ class ExplainedSignIn(msgspec.Struct, kw_only=True):
             attempts=list(explanation.attempts),
             problems=[ProblemsOfConnection.of(one) for one in explanation.problems],
             role=explanation.role,
-            customer=CustomerOfSignIn.of(customer, customer_id=customer.id) if customer is not None else None,
+            customer=CustomerOfSignIn.of(customer) if customer is not None else None,
             setup=SetupOfSignIn.of(explanation.setup) if explanation.setup is not None else None,
         )
 

@@ -218,9 +218,9 @@ def test_progress_is_shown_after_each_page_and_what_was_done_at_the_end(connecti
 
 
 def test_counting_may_exceed_the_statement_timeout(connection: RawConnection) -> None:
-    connection.execute("SET statement_timeout = '1ms'")
     for _ in range(4):
         add_mail(connection, BEFORE)
+    connection.execute("SET statement_timeout = '1ms'")
 
     assert result_for_mails(rewrap(connection, DURING, lambda _: None)).rewrapped == 4
 

@@ -105,7 +105,7 @@ async def test_what_is_made_while_the_account_is_locked_ends_with_it(
     key_id = insert_organization_key(world, team.organization_id, team.ids["admin"])
     module, step, path, body = {
         "key": (keys, "_record", "/keys", NEW_KEY),
-        "workload": (workloads, "record", f"/keys/{key_id}/workloads", WORKLOAD),
+        "workload": (workloads, "_record", f"/keys/{key_id}/workloads", WORKLOAD),
     }[made]
     is_made, may_commit, statuses = trio.Event(), trio.Event(), dict[str, int]()
     record = getattr(module, step)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.organizations import access
+from core.organizations import authorization
 from core.organizations.organizations import OrganizationStatus
 from tests.world.claims import ANN, Claims
 from tests.world.trade import Trade
@@ -129,7 +129,7 @@ async def test_a_claimed_organization_that_is_not_to_be_opens_nothing(trade: Tra
 
 
 def test_one_list_says_what_a_claimed_organization_opens_while_it_waits() -> None:
-    opened = vars(access)["_OF_CLAIMED_AND_PENDING"]
+    opened = vars(authorization)["_OF_CLAIMED_AND_PENDING"]
 
     # The relation alone: no member, role, key, service or setting. Adopted things belong to the owner.
     assert {one.name for one in opened} == {

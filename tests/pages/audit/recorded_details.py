@@ -39,6 +39,15 @@ class RecordedDetails:
             for node in ast.walk(ast.parse(path.read_text("utf-8")))
             if isinstance(node, ast.FunctionDef)
         ]
+        # What a module makes of a function of it and of some of its arguments.
+        self._partials: Final = [
+            node.value
+            for path in sorted(_CORE.rglob("*.py"))
+            for node in ast.parse(path.read_text("utf-8")).body
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.value, ast.Call)
+            and _name_of(node.value) == "partial"
+        ]
         # With their own keywords, which are none of the details.
         self._recording: dict[tuple[str, str], set[str]] = {}
         while (found := self._find_recording()) != self._recording:
@@ -53,8 +62,9 @@ class RecordedDetails:
         return keys - _NO_DETAILS
 
     def constants(self) -> set[str]:
-        """Return the texts in the functions of core."""
-        return {text for function in self._functions for text in _texts_in(function.node)}
+        """Return the texts in the functions of core, and in those that are made of them."""
+        nodes = [*(function.node for function in self._functions), *self._partials]
+        return {text for node in nodes for text in _texts_in(node)}
 
     def constants_given_to(self, *names: str) -> set[str]:
         """Return the texts that are given to functions of these names."""
@@ -157,5 +167,5 @@ def _returned_by(function: ast.FunctionDef) -> Iterator[ast.expr]:
     return (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None)
 
 
-def _texts_in(function: ast.FunctionDef) -> Iterator[str]:
-    return (node.value for node in ast.walk(function) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+def _texts_in(part: ast.AST) -> Iterator[str]:
+    return (node.value for node in ast.walk(part) if isinstance(node, ast.Constant) and isinstance(node.value, str))
