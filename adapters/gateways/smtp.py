@@ -31,7 +31,7 @@ from adapters.gateways.name_lookups import NameLookups, Shares
 from adapters.gateways.outbound import TargetRefused, allowed_addresses
 from adapters.gateways.smtp_server import ENCODED_WORD, Encryption, SmtpServer, parse_address
 from core.mail.mail import MailDeferred, MailForbidden, MailRefused, MailServerUnusable, RenderedMail
-from core.mail.routed_mail import MailServer
+from core.mail.servers import MailServer
 from core.outbound import Network
 from ports.clock import Clock
 

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.domain_names import IdnaDomainNames
 from core.lazy_dataclasses import dataclass
-from core.mail.routed_mail import MailServer, TlsMode
+from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
 
 _PORTS = {"smtp": 587, "smtps": 465}

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import ERROR_CHARACTERS_MAX, LEASE, RETRY_DELAYS, Mail, attemptable
-from core.secrets import Secret
+from core.mail.servers import MailServer
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -96,24 +95,3 @@ def return_unsent(uow: UnitOfWork, leased: LeasedServer, unsent: Sequence[Mail])
 def expire(uow: UnitOfWork, limit: int) -> int:
     """Mark at most `limit` mails as failed that have waited too long, and return how many."""
     return uow.routed_mail.expire(uow.now - WAIT_MAX, limit, error=EXPIRED)
-
-
-class TlsMode(StrEnum):
-    """How the connection to a mail server is encrypted; the certificate is always verified."""
-
-    STARTTLS = "starttls"
-    TLS = "tls"  # from the first byte
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MailServer:
-    """A mail server with its login, if it has one, and the sender of the mails."""
-
-    host: str
-    port: int
-    tls: TlsMode
-    username: str | None
-    password: Secret | None = field(repr=False)
-    from_name: str
-    from_email: str

@@ -10,7 +10,8 @@ from uuid import UUID
 from core.mail.brands import MailBrand
 from core.mail.languages import LanguageChoice
 from core.mail.mail import Mail, MailMessage, RenderedMail
-from core.mail.routed_mail import LeasedServer, MailServer, ServerHealth
+from core.mail.routed_mail import LeasedServer, ServerHealth
+from core.mail.servers import MailServer
 
 
 class MailOutbox(Protocol):

@@ -18,7 +18,8 @@ from adapters.postgres.driver.columns import assignments, values
 from adapters.postgres.mail.mail import CLAIMED, TEMPLATES, MailDues, opened_mails
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import BY_ORGANIZATION, Mail
-from core.mail.routed_mail import LeasedServer, MailServer, ServerHealth, TlsMode
+from core.mail.routed_mail import LeasedServer, ServerHealth
+from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
 from ports.mailboxes import WorkKind
 

@@ -19,7 +19,8 @@ from core.lazy_dataclasses import dataclass
 from core.mail import limits, mail, routed_mail
 from core.mail.limits import MailLimit
 from core.mail.mail import Mail, MailTemplate
-from core.mail.routed_mail import FAILURES_BEFORE_NOTICE, LeasedServer, MailServer, ServerHealth, TlsMode
+from core.mail.routed_mail import FAILURES_BEFORE_NOTICE, LeasedServer, ServerHealth
+from core.mail.servers import MailServer, TlsMode
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_and_lock
 from core.outbound import Network, check_host

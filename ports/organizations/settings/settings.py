@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.mail.routed_mail import MailServer
+from core.mail.servers import MailServer
 from core.organizations.domain_proofs import DomainProof
 from core.organizations.settings.branding import BrandedOrganization, Branding, BrandingVersion
 from core.organizations.settings.domain import DomainClaim

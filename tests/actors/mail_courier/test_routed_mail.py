@@ -23,7 +23,8 @@ from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.postgres.driver.connection import Connection
 from core.mail import mail
 from core.mail.mail import LEASE, RETRY_DELAYS, MailServerUnusable, MailTemplate, RenderedMail
-from core.mail.routed_mail import WAIT_MAX, MailServer
+from core.mail.routed_mail import WAIT_MAX
+from core.mail.servers import MailServer
 from entrypoints.pages.frame.languages import LANGUAGES
 from ports.mailboxes import Drain
 from ports.unit_of_work import UnitOfWork

@@ -15,7 +15,7 @@ from adapters.gateways.name_lookups import NameLookups
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.resolver import DnsResolver
 from core.mail.mail import MailDeferred, MailRefused, MailServerUnusable
-from core.mail.routed_mail import MailServer, TlsMode
+from core.mail.servers import MailServer, TlsMode
 from core.secrets import Secret
 from tests.adapters.mail.smtp import MAIL_ID, RENDERED
 from tests.clock import SettableClock

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from adapters.postgres.mail.routed_mail import health_of, opened_server, sealed_password
 from adapters.postgres.transaction import Aggregate
-from core.mail.routed_mail import MailServer
+from core.mail.servers import MailServer
 from core.organizations.settings.smtp import MailServerTrial, OwnerContact, StoredServer
 from ports.mailboxes import WorkKind
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from msgspec import field
 
 from core.errors import BadRequest, RateLimitExceeded, Refusal
-from core.mail.routed_mail import TlsMode
+from core.mail.servers import TlsMode
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize
 from core.organizations.settings import smtp
