@@ -92,7 +92,7 @@ NAMED = {"provider": "codehost", "service_slug": "shop"}
 REVEALING = {
     "sessions/shown_secrets.py shown_once": "the secrets of the pages that are declared",
     "frame/forms.py typed_secret": "a secret that was typed, without its blanks",
-    "frame/form_state.py _mark_of": "whether one was typed",
+    "frame/refusals.py _mark_of": "whether one was typed",
     "organizations/settings/smtp.py wanted": "whether one was typed",
     "sign_in/upstream/connections/connections.py given": "a secret that was typed, for its use case",
     "sign_in/upstream/connections/oauth_credentials.py save_credentials": "a secret that was typed, for its use case",
