@@ -129,8 +129,9 @@ def _values(value: Json, place: str = "") -> Iterator[str]:
         for name, part in sorted(value.items()):
             yield from _values(part, f"{place} {name}")
     elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        # What has a name, as parameters and tags have, means the same in another order.
         for number, part in enumerate(value):
-            yield from _values(part, f"{place} {number}")
+            yield from _values(part, f"{place} {part.get('name', number) if isinstance(part, dict) else number}")
     else:
         yield f"{place}: {json.dumps(value, ensure_ascii=False)}"
 
