@@ -131,7 +131,10 @@ class DeviceCodes(Protocol):
 
 
 class SingleUses(Protocol):
-    """Ids of proofs and assertions, each good for one use."""
+    """Ids of proofs and assertions, each good for one use, which other parties choose.
+
+    What may be used once is claimed by a conditional write that one of two racers wins, and its test races them.
+    """
 
     def claim(self, id_hash: bytes, *, until: datetime) -> bool:
         """Use an id up, and remember it until that time; of several concurrent calls one returns True."""
