@@ -46,7 +46,7 @@ _UNKNOWN: Final = RuleCheck(rule=Rule.ACCOUNT, verdict=RuleVerdict.REFUSES, reas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Person:
+class PersonInQuestion:
     """A member or end user, and since when the organization sees their sign-ins; None before they have confirmed."""
 
     user: User
@@ -179,7 +179,7 @@ def _to_vendor(
     affiliation = uow.sign_ins.affiliation(organization.id, user_id)
     if user is None or found is None or not found.shows_user:
         return _unknown_here(question)
-    person = _Person(user=user, since=affiliation.since if affiliation is not None else None)
+    person = PersonInQuestion(user=user, since=affiliation.since if affiliation is not None else None)
     return _answer(uow, organization, person, question, customer=found, are_limits_on=are_limits_on)
 
 
@@ -232,7 +232,7 @@ def _to_customer(
 def _answer(
     uow: UnitOfWork,
     organization: Organization,
-    person: _Person,
+    person: PersonInQuestion,
     question: SignInQuestion,
     *,
     customer: CustomerOfUser | None = None,
@@ -255,7 +255,7 @@ def _answer(
     )
 
 
-def _affiliated(uow: UnitOfWork, organization_id: UUID, question: SignInQuestion) -> _Person | None:
+def _affiliated(uow: UnitOfWork, organization_id: UUID, question: SignInQuestion) -> PersonInQuestion | None:
     """Return the member or end user in a question; None where it names none."""
     user_id = question.user_id
     if user_id is None:
@@ -263,7 +263,9 @@ def _affiliated(uow: UnitOfWork, organization_id: UUID, question: SignInQuestion
         user_id = uow.sign_ins.affiliated(organization_id, address)
     affiliation = uow.sign_ins.affiliation(organization_id, user_id) if user_id is not None else None
     user = uow.users.by_id(user_id) if user_id is not None and affiliation is not None else None
-    return _Person(user=user, since=affiliation.since) if user is not None and affiliation is not None else None
+    return (
+        PersonInQuestion(user=user, since=affiliation.since) if user is not None and affiliation is not None else None
+    )
 
 
 def _of_address_alone(walk: SignInWalk) -> SignInWalk:

@@ -29,11 +29,11 @@ from core.organizations.group_roles import AlikeMembers
 from core.organizations.organizations import OWNER
 from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
+from core.platform.why_answers import PersonInQuestion
 from core.platform.why_asked import named
 from core.sessions.limits import Confinement
 from core.sign_in.customer_choices import Choice, ForCustomer, Undecided
 from core.sign_in.facts import SignInFacts
-from core.sign_in.sign_ins import Affiliation
 from ports.unit_of_work import UnitOfWork
 from tests.tenants.taking import Story
 
@@ -133,8 +133,9 @@ def _unrefused(original: Any) -> Any:
 def _any_account(_original: Any) -> Any:
     """Return a function that finds every account, and takes it for that of a member."""
 
-    def find(uow: UnitOfWork, _organization_id: Any, question: SignInQuestion) -> tuple[User | None, Affiliation]:
-        return named(uow, question), Affiliation(since=uow.now)
+    def find(uow: UnitOfWork, _organization_id: Any, question: SignInQuestion) -> PersonInQuestion | None:
+        user = named(uow, question)
+        return PersonInQuestion(user=user, since=uow.now) if user is not None else None
 
     return find
 
@@ -837,7 +838,7 @@ UNDONE: Final = (
     Undone(
         "a provider ends what its people hold",
         "core.sign_in.upstream.revocation.global_token_revocation",
-        "end",
+        "_end",
         _nothing,
         Story.SWITCHING,
         ("outlived a revocation",),

@@ -241,7 +241,7 @@ OPENINGS: Final = (
     Undone(
         "a search finds no end user of another organization",
         "adapters.postgres.services.end_users",
-        "PAGE",
+        "FOUND_PAGE",
         lambda statement: _instead(" AND l.organization_id = %(organization_id)s) AS used", ") AS used")(
             _instead("WHERE  organization_id = %(organization_id)s\n      AND  (%(part)s", "WHERE (%(part)s")(statement)
         ),

@@ -8,9 +8,9 @@ an address in a mail domain that the organization has proved.
 
 It works even while the organization is suspended: otherwise what it ends would be back afterwards.
 
-Every protocol by which a provider ends something calls `end`. Sessions, refresh tokens, approvals of devices and grants
-of applications all belong to sessions, and end with them: those in the organization, those by its connections, and
-those at services that it uses as a customer. Memberships and ways to sign in stay.
+Sessions, refresh tokens, approvals of devices and grants of applications all belong to sessions, and end with them:
+those in the organization, those by its connections, and those at services that it uses as a customer. Memberships and
+ways to sign in stay; the provider decides whether the person signs in again.
 """
 
 from __future__ import annotations
