@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -130,8 +131,11 @@ def _values(value: Json, place: str = "") -> Iterator[str]:
             yield from _values(part, f"{place} {name}")
     elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
         # What has a name, as parameters and tags have, means the same in another order.
-        for number, part in enumerate(value):
-            yield from _values(part, f"{place} {part.get('name', number) if isinstance(part, dict) else number}")
+        places = [
+            str(part.get("name", number) if isinstance(part, dict) else number) for number, part in enumerate(value)
+        ]
+        for name, part in sorted(zip(places, value, strict=True), key=itemgetter(0)):
+            yield from _values(part, f"{place} {name}")
     else:
         yield f"{place}: {json.dumps(value, ensure_ascii=False)}"
 
