@@ -105,7 +105,7 @@ HOT_OPERATIONS: Final = (
     # The longest way of a person: failures, devices, habits, a session, mails.
     HotOperation(name="login beside its hash", ratio=0.74, prepare=_login, counts_only_the_event_loop=True),
     # A sign-in to a service: the authorization request of the browser, the exchange of its code, the user information.
-    HotOperation(name="code flow", ratio=0.87, prepare=lambda target: target.service.flow),
+    HotOperation(name="code flow", ratio=0.72, prepare=lambda target: target.service.flow),
     # What the servers of services send all day: with a client secret, or with an API key.
     HotOperation(name="client credentials", ratio=0.75, prepare=lambda target: target.service.client_token),
     HotOperation(name="introspection", ratio=0.63, prepare=lambda target: target.service.introspection()),
