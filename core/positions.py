@@ -69,14 +69,6 @@ class Listing(Generic[Row]):
     page: Callable[..., Sequence[Row]]
     count: Callable[..., int]
 
-    def shown(self, show: Callable[[Sequence[Row]], Sequence[Row]]) -> Listing[Row]:
-        """Return the list with its rows as the reader may see them."""
-
-        def page(**part: Any) -> Sequence[Row]:
-            return show(self.page(**part))
-
-        return Listing(page, self.count)
-
     def first(self, *, after: Position | None, limit: int) -> FoundRows[Row]:
         """Return the first rows after a position, and how many there are in all."""
         return found_rows(self.page(after=after, limit=limit + 1), after=after, limit=limit, count=self.count)

@@ -11,13 +11,13 @@ from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation
 from core.organizations.authorization import OrganizationAccess, authorize, authorize_support
-from core.positions import Listing, Position, listing
+from core.positions import Listing, Position
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -203,8 +203,12 @@ def show(uow: UnitOfWork, slug: str, *, days: int) -> Sales:
 def changes(uow: UnitOfWork, slug: str, wanted: ChangeFilter) -> Listing[SubscriptionChange]:
     """List the changes of what an organization sells, newest first."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
-    page, count = uow.elsewhere.sales.changes, uow.elsewhere.sales.count_changes
-    return listing(page, count, authorized.organization.id, wanted).shown(partial(_told, authorized))
+    organization_id = authorized.organization.id
+
+    def page(**part: Any) -> Sequence[SubscriptionChange]:
+        return _told(authorized, uow.elsewhere.sales.changes(organization_id, wanted, **part))
+
+    return Listing(page, partial(uow.elsewhere.sales.count_changes, organization_id, wanted))
 
 
 def names(uow: UnitOfWork, slug: str) -> SoldNames:

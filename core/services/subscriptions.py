@@ -23,7 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation
 from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
 from core.organizations.organizations import Organization
-from core.positions import Listing, Position, listing
+from core.positions import Listing, Position
 from core.services.plans import Plan
 from core.text import checked_note
 
@@ -241,9 +241,12 @@ class SoldFilter:
 def found(uow: UnitOfWork, slug: str, wanted: SoldFilter) -> Listing[SoldSubscription]:
     """Find subscriptions that an organization has sold, the newest first."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
-    wanted = _checked(uow, authorized, wanted)
-    page, count = uow.elsewhere.sold_subscriptions.page, uow.elsewhere.sold_subscriptions.count
-    return listing(page, count, authorized.organization.id, wanted).shown(partial(_told, authorized))
+    wanted, organization_id = _checked(uow, authorized, wanted), authorized.organization.id
+
+    def page(**part: Any) -> Sequence[SoldSubscription]:
+        return _told(authorized, uow.elsewhere.sold_subscriptions.page(organization_id, wanted, **part))
+
+    return Listing(page, partial(uow.elsewhere.sold_subscriptions.count, organization_id, wanted))
 
 
 def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscription, Sequence[Plan]]:

@@ -22,13 +22,15 @@ LOOPS: Final = frozenset({"filter", "map", "sorted"})
 PASSING: Final = LOOPS | frozenset(
     {
         *("Counter", "cast", "chain", "dict", "enumerate", "frozenset", "groupby", "in_parts", "islice", "iter"),
-        *("list", "read_in_parts", "replace", "reversed", "set", "tuple", "zip"),
+        # `core.positions.listing` takes the method that returns the rows.
+        *("list", "listing", "read_in_parts", "replace", "reversed", "set", "tuple", "zip"),
     }
 )
 # What says something of all elements, or returns one of them.
 DIGESTING: Final = frozenset({"all", "any", "bool", "isinstance", "len", "max", "min", "next", "str", "sum"})
 OF_COLLECTION: Final = frozenset(
-    {"copy", "difference", "intersection", "items", "keys", "most_common", "union", "values"}
+    # The first rows of a `Listing`, and a part of them, among them.
+    {"copy", "difference", "first", "intersection", "items", "keys", "most_common", "page", "union", "values"}
 )
 FILLING: Final = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
 # Expressions that do something with rows, wherever they stand.
@@ -255,6 +257,8 @@ class _Reader:
         match node:
             case ast.Name():
                 found = set(self._rows.get(node.id, ()))
+            case ast.Attribute() if (method := self._core.ports.method(node)) is not None:
+                found = {method}
             case ast.Attribute():
                 found = self._rows.get(ast.unparse(node), set[str]()) | self._of(node.value)
             case ast.NamedExpr(target=target, value=value):
