@@ -146,7 +146,7 @@ class CustomerRecord(Record):
     metadata: dict[str, Any]
 
     @classmethod
-    def of(cls, entity: ServiceCustomer, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def of(cls, entity: ServiceCustomer, **more: Any) -> Self:
         """Return a customer as its vendor sees it."""
         return super().of(
             entity,

@@ -148,7 +148,7 @@ class ProductRecord(Record):
     created_at: datetime
 
     @classmethod
-    def of(cls, entity: Product, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def of(cls, entity: Product, **more: Any) -> Self:
         """Return a product as its customer sees it."""
         return super().of(
             entity,

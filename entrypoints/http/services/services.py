@@ -112,7 +112,7 @@ class ServiceRecord(Record, of=Service, without=("updated_at",)):
     assignments: ServiceAssignments | msgspec.UnsetType
 
     @classmethod
-    def of(cls, entity: AssignedService, **more: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def of(cls, entity: AssignedService, **more: Any) -> Self:
         """Return the record of a service."""
         service, assigned = entity.service, entity.assignments
         return super().of(

@@ -115,8 +115,11 @@ class Record(msgspec.Struct, metaclass=_RecordMeta, rename={"organization_id": "
     """An answer that shows an entity."""
 
     @classmethod
-    def of(cls, entity: DataclassInstance, **more: Any) -> Self:
-        """Return the record of an entity; `more` is what the entity has no field for, or another value for one."""
+    def of(cls, entity: Any, **more: Any) -> Self:
+        """Return the record of an entity; `more` is what the entity has no field for, or another value for one.
+
+        A record with an `of` of its own names its entity more narrowly.
+        """
         return cls(**{name: getattr(entity, name) for name in cls.__struct_fields__ if name not in more}, **more)
 
 
