@@ -15,9 +15,9 @@ import trio
 
 from actors.periods import PeriodicActor, PeriodicConnections
 from core.saml import certificates
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import changes, connection_keys, metadata_validity
 from core.sign_in.upstream.connections.changes import PublishedMetadata
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

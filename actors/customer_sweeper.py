@@ -43,8 +43,8 @@ class CustomerSweeper(PeriodicActor):
 
     async def _tell(self) -> None:
         while True:
-            told = await self._in_size(self._batch, people_events.tell, self._batch.rows, self._last_turn)
-            self._last_turn = told.last_turn
-            if not told.has_more:
+            published = await self._in_size(self._batch, people_events.publish_batch, self._batch.rows, self._last_turn)
+            self._last_turn = published.last_turn
+            if not published.has_more:
                 return
             await trio.sleep(PAUSE_SECONDS)

@@ -62,7 +62,7 @@ class EventSequencer(PeriodicActor):
 
     async def work(self) -> None:
         while True:
-            handed_on = await self._in_size(self._batch, sequencing.hand_on, self._batch.rows, self._after)
+            handed_on = await self._in_size(self._batch, sequencing.assign_positions, self._batch.rows, self._after)
             self._after = handed_on.continue_after
             if handed_on.events:
                 self._waiters.wake()

@@ -53,7 +53,7 @@ LEAVE_SECONDS_MAX: Final = 1.0
 log = structlog.get_logger(__name__)
 
 
-class Told(TypedDict):
+class PollerParts(TypedDict):
     """What the poller tells what is due, and the database that it asks."""
 
     database: Database
@@ -66,15 +66,15 @@ class Told(TypedDict):
 class Poller:
     """An actor; while it does not run, the other actors look for their work themselves."""
 
-    def __init__(self, *, listening: Listening, mode: BillingMode, clock: Clock, **told: Unpack[Told]) -> None:
+    def __init__(self, *, listening: Listening, mode: BillingMode, clock: Clock, **parts: Unpack[PollerParts]) -> None:
         self._listening = listening
         self._mode: BillingMode = mode
         self._clock = clock
-        self._database = told["database"]
-        self._keeper = told["keeper"]
-        self._processes = told["processes"]
-        self._waiters = told["waiters"]
-        self._metrics = told["metrics"]
+        self._database = parts["database"]
+        self._keeper = parts["keeper"]
+        self._processes = parts["processes"]
+        self._waiters = parts["waiters"]
+        self._metrics = parts["metrics"]
         self._role: PollingRole | None = None
         self._reopen_seconds = REOPEN_SECONDS_MIN
         self._is_reported = False

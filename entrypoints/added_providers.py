@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
-from core.accounts.providers import ADDED_NAME, IMPERSONATION, Provider
+from core.accounts.sign_in_methods import ADDED_NAME, IMPERSONATION, Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret

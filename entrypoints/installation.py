@@ -12,7 +12,7 @@ import trio
 from actors.live_processes import MemoryLiveProcesses
 from actors.precedence import RequestsFirst
 from core.accounts.passwords import PasswordRules
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.lazy_dataclasses import dataclass
 from core.mail.mail import RenderedMail
 from core.platform_brand import PlatformBrand

@@ -39,7 +39,7 @@ COUNT_BYTES: Final = 8
 PLACES_MAX: Final = 256
 
 # Takes how many lines were dropped, by level, and since when; returns the line that says so.
-Told = Callable[[Mapping[str, int], datetime], bytes]
+DropReport = Callable[[Mapping[str, int], datetime], bytes]
 
 
 class Level(StrEnum):
@@ -115,9 +115,11 @@ class KeptLines:
 class LogLines:
     """Writes each line with one system call, so that the lines of several processes do not mix."""
 
-    def __init__(self, outlet: Outlet, *, told: Told, dropped: DroppedLines, kept: KeptLines | None = None) -> None:
+    def __init__(
+        self, outlet: Outlet, *, report_dropped: DropReport, dropped: DroppedLines, kept: KeptLines | None = None
+    ) -> None:
         self._outlet = outlet
-        self._told = told
+        self._report_dropped = report_dropped
         self._dropped = dropped
         self._kept = KeptLines() if kept is None else kept
         # Reentrant, because what the garbage collector ends may log while its thread writes a line.
@@ -125,8 +127,8 @@ class LogLines:
         # The rest of a line that was written in part.
         self._rest = b""
         # Dropped lines that are not reported yet.
-        self._untold: dict[str, int] = {}
-        self._untold_since: datetime | None = None
+        self._unreported: dict[str, int] = {}
+        self._unreported_since: datetime | None = None
         # Whether anything of these three is there.
         self._is_behind = False
         self._is_catching_up = False
@@ -177,14 +179,14 @@ class LogLines:
         self._outlet.renew()
         while self._kept:
             self._kept.remove_first()
-        self._rest, self._untold, self._untold_since = b"", {}, None
+        self._rest, self._unreported, self._unreported_since = b"", {}, None
         self._is_behind = self._has_thread = False
 
     def _keep(self, data: bytes, level: Level, rank: Rank) -> None:
         for each in self._kept.add(data, level, rank):
             self._dropped.add(each)
-            self._untold[each.value] = self._untold.get(each.value, 0) + 1
-            self._untold_since = self._untold_since or datetime.now(UTC)
+            self._unreported[each.value] = self._unreported.get(each.value, 0) + 1
+            self._unreported_since = self._unreported_since or datetime.now(UTC)
         self._fall_behind()
 
     def _fall_behind(self) -> None:
@@ -214,10 +216,10 @@ class LogLines:
         for _ in range(LINES_AT_ONCE_MAX):
             if self._rest:
                 is_taken = self._take(self._rest)
-            elif self._untold_since is not None and is_taken:
+            elif self._unreported_since is not None and is_taken:
                 # It may be shorter than the waiting lines, and fit into a full pipe.
-                if is_taken := self._take(self._told(self._untold, self._untold_since)):
-                    self._untold, self._untold_since = {}, None
+                if is_taken := self._take(self._report_dropped(self._unreported, self._unreported_since)):
+                    self._unreported, self._unreported_since = {}, None
             elif self._kept:
                 if is_taken := self._take(self._kept.first()):
                     self._kept.remove_first()

@@ -52,12 +52,12 @@ def configure(*, log_format: str, log_level: str, output: TextIO = sys.stdout, i
         render = structlog.dev.ConsoleRenderer(colors=output.isatty(), exception_formatter=show_traceback)
         last = [_brief(render) if is_brief else render]
 
-    def told(dropped: Mapping[str, int], since: datetime) -> bytes:
+    def report_dropped(dropped: Mapping[str, int], since: datetime) -> bytes:
         fields = {"event": "log.lines_dropped", "dropped": dict(dropped), "since": since.isoformat()}
         fields |= {"advice": _DROPPED_ADVICE, "level": "warning"}
         return _ended(render(None, "warning", add_time(None, "warning", fields)))
 
-    _lines = LogLines(outlet_of(output.fileno()), told=told, dropped=_dropped)
+    _lines = LogLines(outlet_of(output.fileno()), report_dropped=report_dropped, dropped=_dropped)
     atexit.register(_lines.finish)
     loggers = {is_request: _Logger(_lines, is_request=is_request) for is_request in (False, True)}
     structlog.configure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from core.accounts.providers import Provider, title_of
+from core.accounts.sign_in_methods import Provider, title_of
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient

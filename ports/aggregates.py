@@ -19,8 +19,8 @@ from ports.accounts.users import Credentials, Users
 from ports.audit.audit_log import Analytics, AuditLog, AuditSearches, PersonRecords, SignInCounts, SignInLog
 from ports.audit.chain import AuditChains, SealedEntries
 from ports.audit.siem import SiemSignIns, SiemStreams
-from ports.billing.customers import BillingCustomers
 from ports.billing.gateway import BillingCheckouts, Sandbox
+from ports.billing.provider_customers import BillingCustomers
 from ports.billing.subscriptions import BillingCancellations, BillingEvents, BillingSubscriptions, SubscriptionsOfUser
 from ports.credentials.devices import Devices, Locations
 from ports.credentials.mfa import MfaEvents, SecondFactors, StoredBackupCodes, Totp, TotpSecrets
@@ -39,7 +39,7 @@ from ports.customers.customers import (
 from ports.customers.people import CustomerPeople, PeopleEvents
 from ports.customers.products import FoundProducts, MyApplications, Products, ProductSignIns, RefusedSignIns
 from ports.customers.setup import CustomerGroupRules, CustomerSetupLinks, CustomerSetupProgresses
-from ports.invitations.invitations import Invitations, Invited
+from ports.invitations.invitations import FoundInvitations, Invitations
 from ports.mail.mail import MailBrands, MailCounts, MailOutbox, RoutedMail
 from ports.openid.openid import (
     AuthorizationCodes,
@@ -50,7 +50,7 @@ from ports.openid.openid import (
     SingleUses,
 )
 from ports.organizations.keys import MadeByKeys, MadeCredentials, OrganizationKeys, SetupLinks
-from ports.organizations.members import GroupRules, Members, People, Roles, Tiers
+from ports.organizations.members import FoundMembers, GroupRules, Members, Roles, Tiers
 from ports.organizations.organizations import (
     BulkJobs,
     DeletedOrganizations,
@@ -102,7 +102,7 @@ from ports.services.end_users import (
     ServiceGrants,
     ServiceUserMetadata,
 )
-from ports.services.sales import Plans, SalesBook, SoldSubscriptions, Subscriptions
+from ports.services.sales import FoundSubscriptions, Plans, SalesBook, Subscriptions
 from ports.services.services import (
     ApiKeys,
     ApplicationsOfUser,
@@ -175,11 +175,11 @@ class ReadsElsewhere(Protocol):
     found_services: Final[FoundServicesOfOrganization]
     found_users: Final[FoundUserList]
     invitations: Final[Invitations]
-    invited: Final[Invited]
+    found_invitations: Final[FoundInvitations]
     known_addresses: Final[KnownAddresses]
     members: Final[Members]
     organization_records: Final[OrganizationRecords]
-    people: Final[People]
+    found_members: Final[FoundMembers]
     person_records: Final[PersonRecords]
     plans: Final[Plans]
     platform_audit_log: Final[PlatformAuditLog]
@@ -204,7 +204,7 @@ class ReadsElsewhere(Protocol):
     sign_in_counts: Final[SignInCounts]
     sign_in_log: Final[SignInLog]
     sign_ins: Final[SignIns]
-    sold_subscriptions: Final[SoldSubscriptions]
+    found_subscriptions: Final[FoundSubscriptions]
     webhook_deliveries: Final[WebhookDeliveries]
     webhook_delivery_log: Final[WebhookDeliveryLog]
     webhook_healths: Final[WebhookHealths]

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.connection import Connection
 from core.audit import chain
-from core.audit.verification import ChainVerifier, KeptHead
+from core.audit.chain_verification import ChainVerifier, KeptHead
 from ports.unit_of_work import UnitOfWork
 from tests.clock import SettableClock
 from tests.marks import mark_due

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from core.sessions.caller_limits import CallerLimits
 from core.sessions.callers import Caller, CallerAccount, CallerSession
-from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace, CallerService
 
 START: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

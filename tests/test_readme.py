@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.postgres.driver.connection import RawConnection
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.events.events import EventType
 from core.organizations.access import Capability
 from core.sign_in.upstream.providers import ExternalProvider

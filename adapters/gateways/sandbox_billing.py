@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.billing import sandbox
-from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, NothingForSale, ReadSubscription
+from core.billing.provider_customers import CustomerCreation
 from core.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 
 if TYPE_CHECKING:
-    from core.billing.customers import CustomerCreation
+    from core.billing.provider_customers import CustomerCreation
     from ports.clock import Clock
 
 API_VERSION: Final = "2025-03-31.basil"

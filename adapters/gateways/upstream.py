@@ -10,10 +10,10 @@ from adapters.crypto.compact_form import decoded
 from adapters.gateways import upstream_connections
 from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests, failed, time_limit
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderTokens
-from core.sign_in.upstream import answers, discovery
+from core.sign_in.upstream import discovery, provider_answers
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import CodeExchange, ExternalProvider
 from ports.clock import Clock
@@ -55,8 +55,8 @@ class HttpUpstreamGateway:
     async def identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
         if provider.issuer is not None:
             claims, answer = await self._added.exchange(None, provider.issuer, exchange)
-            tokens = answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
-            return answers.with_tokens(answers.openid_identity(provider, claims), tokens)
+            tokens = provider_answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
+            return provider_answers.with_tokens(provider_answers.openid_identity(provider, claims), tokens)
         with time_limit(provider.token_url, self._seconds_max):
             return await self._identify(provider, exchange)
 
@@ -74,7 +74,7 @@ class HttpUpstreamGateway:
         if answer.get("error") in _ENDED:
             return None
         _require_success(provider.issuer or provider.token_url, status, answer)
-        return answers.provider_tokens(answer, client.client_id, at=self._clock())
+        return provider_answers.provider_tokens(answer, client.client_id, at=self._clock())
 
     async def _identify(self, provider: ExternalProvider, exchange: CodeExchange) -> ProvenIdentity:
         form = {
@@ -86,14 +86,18 @@ class HttpUpstreamGateway:
         }
         status, answer = await self._requests.post(None, provider.token_url, form)
         _require_success(provider.token_url, status, answer)
-        tokens = answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
+        tokens = provider_answers.provider_tokens(answer, exchange.client.client_id, at=self._clock())
         user = await self._read_object(provider.userinfo_url, tokens.access_token)
         if provider.provider is Provider.CODEHOST:
             emails = await self._emails(provider.userinfo_url, tokens.access_token)
-            return answers.with_tokens(answers.codehost_identity(user, emails), tokens)
+            return provider_answers.with_tokens(provider_answers.codehost_identity(user, emails), tokens)
         claims = {**user, **self._claims(answer, user, exchange)}
-        read = answers.websuite_identity if provider.provider is Provider.WEBSUITE else answers.officesuite_identity
-        return answers.with_tokens(read(claims), tokens)
+        read = (
+            provider_answers.websuite_identity
+            if provider.provider is Provider.WEBSUITE
+            else provider_answers.officesuite_identity
+        )
+        return provider_answers.with_tokens(read(claims), tokens)
 
     def _claims(self, answer: Mapping[str, Any], user: Mapping[str, Any], exchange: CodeExchange) -> Mapping[str, Any]:
         """Return the checked claims of the ID token, if there is one.
@@ -104,11 +108,11 @@ class HttpUpstreamGateway:
         if id_token is None:
             return {}
         claims = _unverified_claims(id_token)
-        answers.require_valid_claims(
+        provider_answers.require_valid_claims(
             claims, client_id=exchange.client.client_id, nonce=exchange.nonce.reveal(), at=self._clock()
         )
         if "sub" in user and user["sub"] != claims.get("sub"):
-            raise answers.UpstreamFailed().because("other_subject")
+            raise provider_answers.UpstreamFailed().because("other_subject")
         return claims
 
     async def _emails(self, userinfo_url: str, access_token: Secret) -> Sequence[Any]:
@@ -143,5 +147,5 @@ def _unverified_claims(id_token: Any) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         claims = None
     if not isinstance(claims, dict):
-        raise answers.UpstreamFailed().because("no_id_token")
+        raise provider_answers.UpstreamFailed().because("no_id_token")
     return cast("dict[str, Any]", claims)

@@ -20,7 +20,7 @@ from adapters.crypto.json_web_signatures import remembered_keys, verified_claims
 from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, failed, time_limit
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
-from core.sign_in.upstream import answers, discovery, provider_problems
+from core.sign_in.upstream import discovery, provider_answers, provider_problems
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.provider_problems import ProviderProblem
@@ -140,7 +140,7 @@ class HttpConnectionGateway:
         if status != _OK or "error" in answer:
             raise failed(found.token_url, provider_problems.judge_exchange(status, answer), status=status)
         claims = await self._verified(organization_id, issuer, answer.get("id_token"))
-        answers.require_valid_claims(
+        provider_answers.require_valid_claims(
             claims, client_id=client.client_id, nonce=exchange.nonce.reveal(), at=self._clock(), issuer=issuer
         )
         user = await self._user(organization_id, found, answer, claims)

@@ -20,7 +20,7 @@ import trio
 
 from adapters.gateways.failures import PROVIDER, problem_of, reason_of
 from adapters.gateways.outbound import CONNECTIONS_OF_AN_ORGANIZATION_MAX, of, read_beginning
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 
 ANSWER_BYTES_MAX: Final = 256 * 1024
 FORM_FIELDS_MAX: Final = 100

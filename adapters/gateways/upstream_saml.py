@@ -13,7 +13,7 @@ from adapters.gateways.upstream_requests import TOO_SLOW, UpstreamRequests, fail
 from adapters.saml.messages import MESSAGE_SECONDS_MAX, when_there_is_room, work
 from core.key_certificates import SamlSigningKey
 from core.saml.messages import OutgoingMessage, SamlBinding
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import (
     AnswerUnusable,
     MetadataUnusable,

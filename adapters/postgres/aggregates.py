@@ -16,16 +16,16 @@ from adapters.postgres.accounts.users import PostgresCredentials, PostgresKnownI
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
+from adapters.postgres.audit.chain_verification import PostgresSealedEntries
+from adapters.postgres.audit.entry_search import PostgresAuditSearches
 from adapters.postgres.audit.person_records import PostgresPersonRecords
-from adapters.postgres.audit.search import PostgresAuditSearches
 from adapters.postgres.audit.siem import PostgresSiemSignIns, PostgresSiemStreams
 from adapters.postgres.audit.sign_in_counts import PostgresSignInCounts
 from adapters.postgres.audit.sign_in_log import PostgresSignInLog
-from adapters.postgres.audit.verification import PostgresSealedEntries
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
-from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
 from adapters.postgres.billing.own_subscriptions import PostgresSubscriptionsOfUser
+from adapters.postgres.billing.provider_customers import PostgresBillingCustomers
 from adapters.postgres.billing.reconciliation import PostgresBillingCancellations
 from adapters.postgres.billing.sandbox import PostgresSandbox
 from adapters.postgres.billing.subscriptions import PostgresBillingSubscriptions
@@ -57,26 +57,26 @@ from adapters.postgres.customers.setup_progress import PostgresCustomerSetupProg
 from adapters.postgres.customers.usage import PostgresCustomerUsages
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
+from adapters.postgres.invitations.found_invitations import PostgresFoundInvitations
 from adapters.postgres.invitations.invitations import PostgresInvitations
-from adapters.postgres.invitations.invited import PostgresInvited
 from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.mail.routed_mail import PostgresRoutedMail
 from adapters.postgres.openid.clients import PostgresClients
 from adapters.postgres.openid.device import PostgresDeviceCodes
-from adapters.postgres.openid.grants import PostgresAuthorizationCodes, PostgresSingleUses
 from adapters.postgres.openid.logout import PostgresLogoutNotices
 from adapters.postgres.openid.requests import PostgresAuthorizationRequests
+from adapters.postgres.openid.token_grants import PostgresAuthorizationCodes, PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.bulk_jobs import PostgresBulkJobs
 from adapters.postgres.organizations.deletion import PostgresDeletedOrganizations
 from adapters.postgres.organizations.departures import PostgresDepartures, PostgresMadeCredentials
+from adapters.postgres.organizations.found_members import PostgresFoundMembers
 from adapters.postgres.organizations.group_rules import PostgresGroupRules
 from adapters.postgres.organizations.keys import PostgresMadeByKeys, PostgresOrganizationKeys
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.overview import PostgresOverviews
-from adapters.postgres.organizations.people import PostgresPeople
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings, PostgresBrandingVersions
@@ -133,7 +133,7 @@ from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.problems import PostgresClientProblems
 from adapters.postgres.services.sales import PostgresSalesBook
 from adapters.postgres.services.services import PostgresServices, PostgresVerifiedDomains
-from adapters.postgres.services.subscriptions import PostgresSoldSubscriptions, PostgresSubscriptions
+from adapters.postgres.services.subscriptions import PostgresFoundSubscriptions, PostgresSubscriptions
 from adapters.postgres.services.user_metadata import PostgresServiceUserMetadata
 from adapters.postgres.services.workloads import PostgresWorkloads
 from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
@@ -240,7 +240,7 @@ class Aggregates:
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
     overviews: PostgresOverviews
-    people: PostgresPeople
+    found_members: PostgresFoundMembers
     bulk_jobs: PostgresBulkJobs
     bulk_work: PostgresBulkWork
     departures: PostgresDepartures
@@ -268,7 +268,7 @@ class Aggregates:
     verified_domains: PostgresVerifiedDomains
     plans: PostgresPlans
     sales: PostgresSalesBook
-    sold_subscriptions: PostgresSoldSubscriptions
+    found_subscriptions: PostgresFoundSubscriptions
     api_keys: PostgresApiKeys
     workloads: PostgresWorkloads
     subscriptions: PostgresSubscriptions
@@ -304,7 +304,7 @@ class Aggregates:
     known_addresses: PostgresKnownAddresses
     event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
-    invited: PostgresInvited
+    found_invitations: PostgresFoundInvitations
     end_users: PostgresEndUsers
     found_end_users: PostgresFoundEndUsers
     scim_tokens: PostgresScimTokens

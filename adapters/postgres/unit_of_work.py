@@ -15,7 +15,7 @@ from adapters.postgres.request_callers import RequestCallers
 from adapters.postgres.sessions.callers import PostgresCallers
 from adapters.postgres.transaction import Tools, Transaction
 from core.audit.audit_log import IMPERSONATION_SESSION, IMPERSONATOR, KEY_WORKLOAD, ORGANIZATION_KEY, SETUP_LINK
-from core.customers.relations import CustomerSide, Relation
+from core.customers.relation_log import CustomerSide, Relation
 from core.events.actions import AlikeTargets, AuditAction, PlatformAction
 from core.events.events import EventType
 from core.organizations.key_callers import TokenOfKey

@@ -14,6 +14,7 @@ import trio
 
 from core.errors import ServiceUnavailable
 from core.key_certificates import MadeCertificate, SamlSigningKey
+from core.saml.identity_providers import ProviderMetadata
 from core.saml.messages import (
     AuthnRequest,
     EncodedMessage,
@@ -25,7 +26,6 @@ from core.saml.messages import (
     SamlBinding,
     SamlLogoutRequest,
 )
-from core.saml.providers import ProviderMetadata
 
 if TYPE_CHECKING:
     from adapters.saml.work import Work

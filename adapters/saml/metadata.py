@@ -18,7 +18,7 @@ from core.wording import Wording
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element  # pyright: ignore[reportPrivateUsage] - the class of every element
 
-    from core.saml.providers import ProviderMetadata
+    from core.saml.identity_providers import ProviderMetadata
 
 METADATA_BYTES_MAX: Final = 1024 * 1024
 METADATA_ELEMENTS_MAX: Final = 20_000

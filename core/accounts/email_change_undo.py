@@ -185,7 +185,7 @@ def _undo(uow: UnitOfWork, link: ValidLink) -> Secret:
     mfa.remove_added_since(uow, user.id, old_email, since=signed_in_at)
     uow.devices.delete_tokens(user.id)
     uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})
-    takeover_mails.tell(uow, takeover, reverted, withdrawn, email=old_email)
+    takeover_mails.send(uow, takeover, reverted, withdrawn, email=old_email)
     return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, old_email)
 
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts import addresses, links, names, profile, verification
+from core.accounts import addresses, email_verification, links, names, profile
+from core.accounts.email_verification import UnprovedAddress, VerifiedAddress
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.profile import Profile
 from core.accounts.users import User
-from core.accounts.verification import UnprovedAddress, VerifiedAddress
 from core.credentials import factors
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Refusal, all_valid
@@ -29,13 +29,13 @@ from core.mail.mail import MailTemplate
 from core.organizations import takeovers
 from core.secrets import hash_token
 from core.sessions import callers
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(
-    unknown=verification.TEXTS.unknown,
+    unknown=email_verification.TEXTS.unknown,
     used="This link was used already, or is no longer needed. Sign in to see the address of your account; if it is not"
     " the one that you want, change it again.",
     expired="This link has expired. It was valid for 24 hours; sign in and change your address again.",
@@ -121,7 +121,7 @@ def inspect(uow: UnitOfWork, token: str) -> RequestedChange | UnprovedAddress | 
     """
     if _is_change(uow, token):
         return _inspect(uow, token)
-    return verification.inspect(uow, token)
+    return email_verification.inspect(uow, token)
 
 
 def open_link(uow: UnitOfWork, token: str) -> RequestedChange | VerifiedAddress:
@@ -131,7 +131,7 @@ def open_link(uow: UnitOfWork, token: str) -> RequestedChange | VerifiedAddress:
     """
     if _is_change(uow, token):
         return _inspect(uow, token)
-    return verification.verify(uow, token)
+    return email_verification.verify(uow, token)
 
 
 def confirm(
@@ -143,7 +143,7 @@ def confirm(
     an address that another account has proved is returned, because it ends the request.
     """
     if not _is_change(uow, token):
-        return verification.verify(uow, token) if by_program else verification.inspect(uow, token)
+        return email_verification.verify(uow, token) if by_program else email_verification.inspect(uow, token)
     link = links.lock_and_use(uow, TokenPurpose.CHANGE_EMAIL, token, TEXTS)
     user, address = link.user, link.token.email
     uow.one_time_tokens.drop_email_change(user.id, at=uow.now)

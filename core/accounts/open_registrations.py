@@ -2,7 +2,7 @@
 
 Anyone can register any address, so the password of a registration is not the account's until the link of that
 registration is used. It is kept as long as that link is valid. Registrations are created in `registration.py`; their
-links are in `verification.py`. Until the address is proved, a sign-in compares with the newest password alone.
+links are in `email_verification.py`. Until the address is proved, a sign-in compares with the newest password alone.
 
 The passwords of one address are hashed with one salt: a registration that repeats the password of another one is found
 by its hash, without a comparison, whose time would tell how many there are.

@@ -30,7 +30,7 @@ from core.limits import EMAIL_CHARACTERS_MAX, PASSWORD_CHARACTERS_MAX, PASSWORD_
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers, sessions
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 """Registration: asking for an account with a password.
 
 Anyone can register any address. While it is not proved, each registration keeps a password of its own
-(`open_registrations.py`), and the mailed link that is used decides whose account it is (`verification.py`). Pending
-invitations wait until the address is proved. The password is hashed before anything is read, so that the response time
-reveals no more about an address than the answer does.
+(`open_registrations.py`), and the mailed link that is used decides whose account it is (`email_verification.py`).
+Pending invitations wait until the address is proved. The password is hashed before anything is read, so that the
+response time reveals no more about an address than the answer does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import links, open_registrations, return_targets, verification
+from core.accounts import email_verification, links, open_registrations, return_targets
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.providers import Provider
 from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User, add_unproved, fresh_account
 from core.errors import Conflict
 from core.events import person_events
@@ -129,7 +129,9 @@ def _register(
     )
     repeated = open_registrations.repeated(uow, registration)
     meant = repeated or registration
-    is_mailed = verification.send(uow, waiting, back, browser=browser, registration_id=meant.id, requested_for=email)
+    is_mailed = email_verification.send(
+        uow, waiting, back, browser=browser, registration_id=meant.id, requested_for=email
+    )
     open_registrations.prolong(uow, meant if is_mailed else registration, by=registration)
     is_kept = repeated is None and is_mailed
     # No account has this id: the same statements keep nothing.

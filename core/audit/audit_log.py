@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.audit.search import EntryCriteria, EntrySearch, searched
+from core.audit.entry_search import EntryCriteria, EntrySearch, searched
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventTypeItem

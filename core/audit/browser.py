@@ -1,7 +1,7 @@
 """The audit log of an organization or the platform as its console shows it: a search, one entry, and new entries.
 
-The conditions and their limits are in `search.py`. Without a slug, a use case is about the platform's log, which only
-platform owners may read.
+The conditions and their limits are in `entry_search.py`. Without a slug, a use case is about the platform's log, which
+only platform owners may read.
 
 New entries of an organization are read in the order of the chain: only committed entries have positions, so that a
 reader who goes on after a position misses none. The platform's log has no chain. An entry gets its id some moments
@@ -25,8 +25,8 @@ from core import log_times
 from core.audit import chain
 from core.audit.audit_log import IMPERSONATOR, ORGANIZATION_KEY, FoundEntry, SearchedEntries
 from core.audit.chain import ChainState
-from core.audit.search import EntrySearch, actor_of, place_of
-from core.audit.verification import ChainBroken, ChainVerifier
+from core.audit.chain_verification import ChainBroken, ChainVerifier
+from core.audit.entry_search import EntrySearch, actor_of, place_of
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, NotFound, RateLimitExceeded
 from core.events.actions import AuditAction, PlatformTargetType, TargetType

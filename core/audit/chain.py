@@ -5,7 +5,7 @@ another: it gives each entry the next position of its organization, and a hash o
 Where very many wait, as after an upgrade, all organizations have a share of each batch, and new entries come first.
 Each transaction that writes entries marks their organizations, and the actor looks only at these; `mark_overlooked`
 finds entries whose organization has lost its mark. Personal fields enter the hash as salted digests. Anonymization
-deletes value and salt and keeps the digest, so the chain still fits. `verification.py` checks a chain
+deletes value and salt and keeps the digest, so the chain still fits. `chain_verification.py` checks a chain
 (ops/decisions/0020).
 """
 

@@ -18,10 +18,10 @@ from core.audit.browser import EntryNames
 from core.credentials import user_agents
 from core.credentials.user_agents import Description
 from core.lazy_dataclasses import dataclass
-from core.organizations import people
+from core.organizations import found_members
 from core.organizations.access import Operation
 from core.organizations.authorization import OrganizationAccess, authorize
-from core.organizations.people import ListedMember
+from core.organizations.found_members import ListedMember
 from core.services.end_users import EndUserUnknown, ListedEndUser
 from core.services.subscriptions import SubscriptionStatus
 from core.sign_in.sign_ins import Scope, SignIn, SignInConnection, SignInOrganization, SignInService
@@ -107,7 +107,7 @@ class PersonRecord:
 def show_member(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedMember, PersonRecord]:
     """Return a member with what the organization knows of them; raise `MemberUnknown` when the user is none."""
     access = authorize(uow, slug, Operation.MEMBERS_LIST)
-    member = people.member_of(uow, access.organization.id, user_id)
+    member = found_members.member_of(uow, access.organization.id, user_id)
     return member, _record(uow, access, user_id, member)
 
 
@@ -117,7 +117,7 @@ def show_end_user(uow: UnitOfWork, slug: str, user_id: UUID) -> tuple[ListedEndU
     end_user = uow.found_end_users.find(access.organization.id, user_id)
     if end_user is None:
         raise EndUserUnknown
-    return end_user, _record(uow, access, user_id, uow.people.find(access.organization.id, user_id))
+    return end_user, _record(uow, access, user_id, uow.found_members.find(access.organization.id, user_id))
 
 
 def _record(uow: UnitOfWork, access: OrganizationAccess, user_id: UUID, member: ListedMember | None) -> PersonRecord:

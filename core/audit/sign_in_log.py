@@ -25,7 +25,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_support
 from core.positions import Position
-from core.services import access
+from core.services import service_access
 from core.sign_in.reasons import SignInReason, reason_of
 from core.sign_in.sign_ins import SignInOutcome, outcome_of
 
@@ -169,7 +169,7 @@ def listed_of_service(
     uow: UnitOfWork, slug: str, service_slug: str, asked: SignInFilter, *, after: Position | None, limit: int
 ) -> FoundSignIns:
     """Do what `listed` does for the sign-ins to one service; raise `ServiceUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SIGN_INS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SIGN_INS_READ).service
     return listed(uow, slug, replace(asked, service_id=service.id), after=after, limit=limit)
 
 

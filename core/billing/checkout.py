@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from core.billing import customers, subscriptions
-from core.billing.customers import CustomerCreation
+from core.billing import provider_customers, subscriptions
 from core.billing.provider import BillingFailed, BillingMode, CheckoutOrder, SubscriptionBinding
+from core.billing.provider_customers import CustomerCreation
 from core.errors import BadRequest, Conflict, all_valid
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
@@ -203,7 +203,7 @@ def customer_or_creation(
     customer = uow.billing_customers.of_organization(organization.id, mode)
     if customer is not None:
         return customer.id, None
-    return None, customers.creation(uow, organization.id, organization.name, mode)
+    return None, provider_customers.creation(uow, organization.id, organization.name, mode)
 
 
 def bind_created(uow: UnitOfWork, creation: CustomerCreation, customer_id: str, mode: BillingMode) -> str:

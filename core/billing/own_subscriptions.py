@@ -17,7 +17,7 @@ from core.errors import NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.services.subscriptions import LIVE, SubscriptionStatus
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.billing import checkout
-from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode
+from core.billing.provider_customers import CustomerCreation
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from core.billing import customers, subscriptions
-from core.billing.customers import CUSTOMER_EFFECTS
+from core.billing import provider_customers, subscriptions
 from core.billing.provider import BillingMode
+from core.billing.provider_customers import CUSTOMER_EFFECTS
 from core.billing.provider_events import BillingEvent
 from core.billing.subscriptions import SubscriptionOutcome
 from core.lazy_dataclasses import dataclass
@@ -60,6 +60,6 @@ def receive(uow: UnitOfWork, event: BillingEvent, mode: BillingMode) -> Received
     if event.customer_id is None or event.effect not in CUSTOMER_EFFECTS:
         return Received(receipt=EventReceipt.IGNORED)
     customer = uow.billing_customers.lock(event.customer_id, mode)
-    must_settle = customers.apply(uow, event, customer)
+    must_settle = provider_customers.apply(uow, event, customer)
     refused = subscriptions.settle_all_of(uow, customer.id) if must_settle else ()
     return Received(receipt=EventReceipt.APPLIED, refused=refused)

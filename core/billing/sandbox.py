@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.billing import sandbox_events
-from core.billing.customers import CustomerCreation
 from core.billing.provider import CheckoutOrder, CheckoutSession, Facts, ReadSubscription, subscription_facts
+from core.billing.provider_customers import CustomerCreation
 from core.billing.sandbox_events import (
     ACTION_REQUIRED,
     CREATED,

@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.billing import notices
-from core.billing.customers import BillingCustomer
 from core.billing.histories import HISTORICAL, HistoryEntry, State, state_of
 from core.billing.provider import Facts, SubscriptionBinding
+from core.billing.provider_customers import BillingCustomer
 from core.billing.provider_events import Effect
 from core.lazy_dataclasses import dataclass
 from core.services import subscriptions as service_subscriptions

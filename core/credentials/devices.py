@@ -20,8 +20,8 @@ from core.events import actions
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
+from core.sessions.caller_limits import Act, ConfinedElsewhere
 from core.sessions.callers import Caller
-from core.sessions.limits import Act, ConfinedElsewhere
 from core.text import checked_name
 
 if TYPE_CHECKING:

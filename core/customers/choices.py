@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.organizations.access import Operation
 from core.organizations.authorization import OrganizationAccess
 from core.organizations.choices import Choice, Choices, choices
-from core.services import access
+from core.services import service_access
 from core.services.assignments import of_groups
 from core.services.services import Service
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def groups_for_service(uow: UnitOfWork, slug: str, service_slug: str) -> Choices | None:
     """Return the groups that the tokens of a service can name, to a caller who may read the service."""
-    return of_groups(uow, access.authorize(uow, slug, service_slug, Operation.SERVICE_READ), "")
+    return of_groups(uow, service_access.authorize(uow, slug, service_slug, Operation.SERVICE_READ), "")
 
 
 def of_customers(uow: UnitOfWork, service: Service, search: str) -> Choices:

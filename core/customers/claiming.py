@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.customers import customers, relations
+from core.customers import customers, relation_log
 from core.customers.customers import ServiceCustomer, Vendor, VendorPath
-from core.customers.relations import CustomerSide, Relation
+from core.customers.relation_log import CustomerSide, Relation
 from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events.actions import AuditAction
@@ -29,8 +29,8 @@ from core.organizations.organizations import OWNER, Membership, checked_name
 from core.secrets import hash_token
 from core.services.api_keys import Permission
 from core.sessions import callers
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 from core.wording import Wording
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _record(uow: UnitOfWork, relation: Relation, *, name: str, slug: str, parts:
         relation.customer_id,
         organization_id=relation.vendor_id,
         by=CustomerSide.CUSTOMER,
-        **relations.renamed(relation, slug=slug, name=name).seen_by_vendor,
+        **relation_log.renamed(relation, slug=slug, name=name).seen_by_vendor,
         vendor_setup=list(parts),
     )
 

@@ -18,14 +18,14 @@ from core.customers.customers import CustomerUnknown
 from core.email_addresses import canonical_email
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
-from core.openid import grants, scopes
-from core.openid.grants import IssuedTokens
+from core.openid import scopes, token_grants
+from core.openid.token_grants import IssuedTokens
 from core.organizations.access import Operation
 from core.organizations.choices import Choices
 from core.saml import assertions
 from core.saml.assertions import Attribute
 from core.secrets import Secret
-from core.services import access, management, own_claims
+from core.services import management, own_claims, service_access
 from core.services.found_services import people_choices
 from core.services.services import Service
 from core.sessions.claim_sources import OwnClaim, value_of
@@ -87,7 +87,7 @@ def preview_choices(
     uow: UnitOfWork, slug: str, service_slug: str, *, find_person: str, find_customer: str
 ) -> PreviewChoices:
     """Return what the form of a preview lets its sender choose from."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW)
     return PreviewChoices(
         people=people_choices(uow, authorized, find_person),
         customers=of_customers(uow, authorized.service, find_customer),
@@ -96,7 +96,7 @@ def preview_choices(
 
 def preview(uow: UnitOfWork, slug: str, service_slug: str, request: PreviewRequest) -> PreviewedTokens:
     """Return what the tokens of a person would say; raise `PersonNotShown`, `CustomerUnknown` and `BadRequest`."""
-    service = access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CLAIMS_PREVIEW).service
     if request.claims is not None:
         service = replace(service, claims=list(request.claims))
         own_claims.require_claims(service.claims, service.group_claims)
@@ -119,7 +119,7 @@ def preview(uow: UnitOfWork, slug: str, service_slug: str, request: PreviewReque
     fitting = subject.own_access_claims
     return PreviewedTokens(
         service=service,
-        issued=grants.issued(uow, grant),
+        issued=token_grants.issued(uow, grant),
         audience=str(service.client_id),
         user_info=scopes.claims_of(uow, subject, asked) if has_info else None,
         attributes=_attributes(uow, service, subject),

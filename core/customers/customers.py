@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core import metadata
-from core.customers import relations
-from core.customers.relations import CustomerState, Relation, RelationChange
+from core.customers import relation_log
+from core.customers.relation_log import CustomerState, Relation, RelationChange
 from core.errors import BadRequest, Conflict, NotFound, RateLimitExceeded, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
@@ -25,11 +25,11 @@ from core.metadata import MetadataPatch
 from core.organizations.access import Operation
 from core.organizations.organizations import RESTORABLE_FOR, Organization
 from core.positions import Position
-from core.services import access, api_keys
+from core.services import api_keys, service_access
 from core.services.api_keys import Permission
 from core.services.services import Service
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 from core.text import checked_slug
 from core.wording import Wording
 
@@ -103,7 +103,7 @@ class ServiceCustomer:
     def state(self) -> CustomerState:
         """Whether it is an offer, else whether its people may use the service."""
         is_paused = self.is_paused_by_vendor or self.is_paused_by_customer
-        return relations.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
+        return relation_log.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
 
     @property
     def position(self) -> Position:
@@ -288,14 +288,14 @@ def end(uow: UnitOfWork, of: VendorPath, customer_id: UUID) -> None:
         uow.service_customers.end_unclaimed(service.organization_id, [customer.id], deletes_at=uow.now + RESTORABLE_FOR)
     else:
         uow.service_customers.remove(service, customer.id)
-    relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, customer), RelationChange.ENDED)
+    relation_log.record_by_vendor(uow, relation(vendor.organization, vendor.service, customer), RelationChange.ENDED)
 
 
 def authorize_reader(uow: UnitOfWork, of: VendorPath, operation: Operation) -> Service:
     """Authorize a member of the vendor, or the program of the service, to read customers; return the service."""
     if of.org_slug is None or of.service_slug is None:
         return api_keys.service_of(uow, api_keys.authorize(uow, Permission.READ_CUSTOMERS))
-    return access.authorize(uow, of.org_slug, of.service_slug, operation).service
+    return service_access.authorize(uow, of.org_slug, of.service_slug, operation).service
 
 
 def authorize_vendor(
@@ -308,7 +308,7 @@ def authorize_vendor(
         service = api_keys.service_of(uow, api_keys.authorize(uow, permission))
         assert organization is not None, "a service has no organization"
         return Vendor(organization=organization, service=service, caller=None)
-    authorized = access.authorize_and_lock(uow, of.org_slug, of.service_slug, operation)
+    authorized = service_access.authorize_and_lock(uow, of.org_slug, of.service_slug, operation)
     return Vendor(organization=authorized.organization, service=authorized.service, caller=authorized.caller)
 
 
@@ -340,7 +340,7 @@ def _set_pause(uow: UnitOfWork, vendor: Vendor, after: ServiceCustomer) -> None:
         vendor.forbid_lasting()
     uow.service_customers.set_vendor_pause(service, after.id, uow.now if is_paused else None)
     change = RelationChange.PAUSED if is_paused else RelationChange.RESUMED
-    relations.record_by_vendor(uow, relation(vendor.organization, vendor.service, after), change)
+    relation_log.record_by_vendor(uow, relation(vendor.organization, vendor.service, after), change)
 
 
 def _note(uow: UnitOfWork, vendor: Vendor, customer: ServiceCustomer, after: Mapping[str, Any]) -> None:

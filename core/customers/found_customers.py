@@ -27,7 +27,7 @@ from core.organizations.access import Capability, Operation
 from core.organizations.authorization import authorize
 from core.organizations.link_callers import Part
 from core.positions import FoundRows, Position, found_rows
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 from core.sessions.customer_contexts import month_of
 
@@ -123,7 +123,7 @@ def overview(
 
     `state` is a word of `CustomerFilter`; any other finds all that have not ended.
     """
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     part, wanted = search.strip().lower(), filter_of(state)
     if wanted is CustomerFilter.ENDED:
         found = FoundRows[ListedCustomer](found=(), total=0, next=None)
@@ -142,7 +142,7 @@ def listed(
     uow: UnitOfWork, slug: str, service_slug: str, *, search: str, state: str, after: Position | None, limit: int
 ) -> Sequence[ListedCustomer]:
     """Return a part of what `overview` finds, without a count; for files."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     wanted = filter_of(state)
     if wanted is CustomerFilter.ENDED:
         return ()
@@ -179,7 +179,7 @@ def named(uow: UnitOfWork, slug: str, part: str, *, limit: int) -> Sequence[Name
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInNumbers:
     """Return a customer or open offer with its numbers; raise `CustomerUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     return in_numbers(uow, service, customers.find(uow, service, customer_id))
 
 
@@ -211,7 +211,7 @@ class CustomerInDetail:
 
 def show_in_detail(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> CustomerInDetail:
     """Return a customer or open offer in detail; raise `CustomerUnknown`."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ)
     service = authorized.service
     customer = customers.find(uow, service, customer_id)
     month = month_of(uow.now)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from core.customers import products
 from core.customers.products import Product
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Capability, Operation

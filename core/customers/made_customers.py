@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.customers import claiming, customers, relations
+from core.customers import claiming, customers, relation_log
 from core.customers.customers import (
     OFFERS_MAX,
     CustomerUnknown,
@@ -23,13 +23,13 @@ from core.customers.customers import (
     ServiceCustomer,
     VendorPath,
 )
-from core.customers.relations import RelationChange
+from core.customers.relation_log import RelationChange
 from core.errors import RateLimitExceeded, all_valid
 from core.lazy_dataclasses import dataclass
 from core.organizations import management
 from core.organizations.access import Operation
 from core.organizations.organizations import Organization, checked_name
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 from core.wording import Wording
 
@@ -81,7 +81,9 @@ def create(
     )
     uow.service_customers.make(service, made)
     customer = customers.find(uow, service, made.id)
-    relations.record_by_vendor(uow, customers.relation(vendor.organization, service, customer), RelationChange.ACCEPTED)
+    relation_log.record_by_vendor(
+        uow, customers.relation(vendor.organization, service, customer), RelationChange.ACCEPTED
+    )
     if address is not None:
         claiming.send_link(uow, vendor, customer, address)
     return customer
@@ -132,7 +134,7 @@ def list_ended_of(uow: UnitOfWork, service: Service) -> Sequence[EndedCustomer]:
 
 def show_ended(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID) -> EndedCustomer:
     """Return a customer that can be restored; raise `CustomerUnknown` for any other."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
     ended = uow.ended_customers.find(service, customer_id, at=uow.now)
     if ended is None:
         raise CustomerUnknown
@@ -163,7 +165,7 @@ def restore(uow: UnitOfWork, of: VendorPath, customer_id: UUID) -> ServiceCustom
     uow.deleted_organizations.restore(ended.organization_id)
     uow.ended_customers.restore(service, ended.id)
     customer = customers.find(uow, service, ended.id)
-    relations.record_by_vendor(
+    relation_log.record_by_vendor(
         uow, customers.relation(vendor.organization, service, customer), RelationChange.ACCEPTED, restored=True
     )
     return customer

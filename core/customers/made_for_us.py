@@ -21,7 +21,7 @@ from uuid import UUID
 
 from core.customers import products
 from core.customers.customers import Relation
-from core.customers.relations import CustomerSide
+from core.customers.relation_log import CustomerSide
 from core.errors import Conflict, NotFound
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass

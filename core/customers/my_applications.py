@@ -21,7 +21,7 @@ from core.ids import id_or_none
 from core.lazy_dataclasses import dataclass
 from core.saml import visits
 from core.sessions import callers
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -113,7 +113,7 @@ class Tile:
         if self.customer_id is not None:
             return True
         if not self.serves_customers:
-            # Only members are admitted (`core/saml/sign_in.py`).
+            # Only members are admitted (`core/saml/answering.py`).
             return self.is_member
         return visits.is_admitted(members_only=self.members_only, is_member=self.is_member, is_linked=self.is_linked)
 

@@ -25,7 +25,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.positions import BEGIN, FoundRows, Position
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 from core.wording import Wording
 
@@ -207,7 +207,7 @@ def search(
     limit: int,
 ) -> PeopleOfCustomer:
     """Find people of a customer, by their ids; raise `CustomerUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
     customer = customers.find(uow, service, customer_id)
     # One more than the page shows tells whether more follow.
     page = of_customer(uow, service, customer, _sought(service, wanted, after, limit + 1))
@@ -227,14 +227,14 @@ def listed(
     limit: int,
 ) -> Sequence[CustomerPerson]:
     """Return a part of what `search` finds; for files."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
     customer = customers.find(uow, service, customer_id)
     return of_customer(uow, service, customer, _sought(service, wanted, after, limit)).users
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, customer_id: UUID, user_id: UUID) -> PersonOfCustomer:
     """Return a person who has signed in for a customer; raise `CustomerUnknown` and `CustomerPersonUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.CUSTOMER_PEOPLE_READ).service
     customer = customers.find(uow, service, customer_id)
     person = uow.customer_people.find(service, customer, user_id) if customer.is_accepted else None
     if person is None:

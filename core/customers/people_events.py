@@ -51,42 +51,42 @@ class PersonEvent:
 class PersonEventBatch:
     """The changes of a batch of people, and the last organization that had its turn; None when all had theirs."""
 
-    news: Sequence[PersonEvent]
+    events: Sequence[PersonEvent]
     last_turn: UUID | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PublishedBatch:
     """Whether more may wait, and the organization that had the last turn."""
 
     has_more: bool
     last_turn: UUID | None
 
 
-def tell(uow: UnitOfWork, people_max: int, last_turn: UUID | None = None) -> Told:
+def publish_batch(uow: UnitOfWork, people_max: int, last_turn: UUID | None = None) -> PublishedBatch:
     """Publish events for a batch of noted changes, beginning with the organizations after `last_turn`.
 
     There is no more when nothing waits, and while another transaction does this.
     """
     batch = uow.people_events.check(people_max, last_turn=last_turn)
     if batch is None:
-        return Told(has_more=False, last_turn=last_turn)
+        return PublishedBatch(has_more=False, last_turn=last_turn)
     for change in PersonChange:
-        if news := [_told(one) for one in batch.news if one.change is change]:
-            uow.record_each_elsewhere(change.value, news)
-    return Told(has_more=True, last_turn=batch.last_turn)
+        if events := [_recorded(one) for one in batch.events if one.change is change]:
+            uow.record_each_elsewhere(change.value, events)
+    return PublishedBatch(has_more=True, last_turn=batch.last_turn)
 
 
-def _told(news: PersonEvent) -> tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]:
+def _recorded(event: PersonEvent) -> tuple[UUID, UUID, Mapping[str, Any], Mapping[str, Any]]:
     details: dict[str, Any] = {
-        "customer_id": str(news.customer_id),
-        "external_id": news.external_id,
-        "client_id": str(news.client_id),
-        "service_slug": news.service_slug,
-        "user_id": str(news.user_id),
+        "customer_id": str(event.customer_id),
+        "external_id": event.external_id,
+        "client_id": str(event.client_id),
+        "service_slug": event.service_slug,
+        "user_id": str(event.user_id),
     }
     person: dict[str, Any] = {}
-    if news.change is not PersonChange.REMOVED:
-        details |= {"service_roles": news.service_roles}
-        person = {"email": news.email, "name": news.name}
-    return news.vendor_id, news.user_id, details, person
+    if event.change is not PersonChange.REMOVED:
+        details |= {"service_roles": event.service_roles}
+        person = {"email": event.email, "name": event.name}
+    return event.vendor_id, event.user_id, details, person

@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
-from core.customers import claiming, relations
+from core.customers import claiming, relation_log
 from core.customers.customers import AlreadyCustomer
-from core.customers.relations import CustomerSide, CustomerState, Relation, RelationChange
+from core.customers.relation_log import CustomerSide, CustomerState, Relation, RelationChange
 from core.errors import BadRequest, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
@@ -96,7 +96,7 @@ class Product:
     def state(self) -> CustomerState:
         """Whether it is only offered, else whether the members may use it."""
         is_paused = self.is_paused_by_vendor or self.is_paused_by_customer
-        return relations.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
+        return relation_log.state_of(is_accepted=self.is_accepted, is_paused=is_paused)
 
     @property
     def position(self) -> Position:
@@ -173,7 +173,7 @@ def accept(uow: UnitOfWork, slug: str, client_id: UUID) -> Product:
         raise ProductUnknown
     uow.products.keep_slug(organization.slug)
     product = _found(uow, organization.id, client_id)
-    relations.record_by_customer(
+    relation_log.record_by_customer(
         uow, _relation(organization, product), RelationChange.ACCEPTED, organization_id=organization.id
     )
     return product
@@ -225,7 +225,7 @@ def end(uow: UnitOfWork, slug: str, client_id: UUID) -> None:
     product = _found(uow, organization.id, client_id)
     uow.products.remove(organization.id, product)
     change = RelationChange.ENDED if product.is_accepted else RelationChange.DECLINED
-    relations.record_by_customer(uow, _relation(organization, product), change, organization_id=organization.id)
+    relation_log.record_by_customer(uow, _relation(organization, product), change, organization_id=organization.id)
 
 
 def require_recent(uow: UnitOfWork, caller: Caller) -> None:
@@ -302,7 +302,7 @@ def _set_pause(uow: UnitOfWork, organization: Organization, after: Product) -> N
     is_paused = after.is_paused_by_customer
     uow.products.set_pause(organization.id, after, uow.now if is_paused else None)
     change = RelationChange.PAUSED if is_paused else RelationChange.RESUMED
-    relations.record_by_customer(uow, _relation(organization, after), change, organization_id=organization.id)
+    relation_log.record_by_customer(uow, _relation(organization, after), change, organization_id=organization.id)
 
 
 def _checked_groups(ids: Sequence[UUID]) -> list[UUID]:

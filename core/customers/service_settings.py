@@ -14,7 +14,7 @@ from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
-from core.services import access, management
+from core.services import management, service_access
 from core.services.client_records import Outside
 from core.services.services import CustomerPolicy, Individuals, Service, ServiceRole
 
@@ -51,7 +51,7 @@ class RoleRemoval:
 
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     """Return a service to those who manage its customers."""
-    return access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
+    return service_access.authorize(uow, slug, service_slug, Operation.CUSTOMERS_READ).service
 
 
 def set_policy(
@@ -80,7 +80,7 @@ def show_role(uow: UnitOfWork, slug: str, service_slug: str, name: str) -> Servi
 
 def add_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole, *, outside: Outside) -> Service:
     """Add a role to a service; raise `BadRequest` for one that it has already, and for one that no service can have."""
-    before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    before = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     if role.name in {one.name for one in before.roles}:
         raise BadRequest.of_field("roles", "This service has a role with this name already. Choose another name.")
     return _save(uow, before, slug, [*before.roles, role], outside)
@@ -91,7 +91,7 @@ def change_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole
 
     Programs know a role by its name, so with another name it would be another role.
     """
-    before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    before = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     found = _found(before, role.name)
     changed = replace(found, title=role.title, description=role.description, scopes=role.scopes)
     return _save(uow, before, slug, [changed if one == found else one for one in before.roles], outside)
@@ -99,7 +99,7 @@ def change_role(uow: UnitOfWork, slug: str, service_slug: str, role: ServiceRole
 
 def show_removal(uow: UnitOfWork, slug: str, service_slug: str, name: str) -> RoleRemoval:
     """Return what ends with a role of a service; raise `ServiceRoleUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     role = _found(service, name)
     return RoleRemoval(role=role, uses=uow.service_role_uses.count(service, role.name, counted_max=COUNTED_MAX + 1))
 
@@ -109,7 +109,7 @@ def remove_role(uow: UnitOfWork, slug: str, service_slug: str, name: str, *, out
 
     A later role of the same name inherits nothing.
     """
-    before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    before = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     found = _found(before, name)
     return _save(uow, before, slug, [one for one in before.roles if one != found], outside)
 

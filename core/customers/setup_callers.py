@@ -23,7 +23,7 @@ from uuid import UUID
 from core.customers import customers
 from core.customers.claiming import SetupPart
 from core.customers.customers import ServiceCustomer, VendorPath
-from core.customers.relations import CustomerState, Relation
+from core.customers.relation_log import CustomerState, Relation
 from core.errors import Forbidden, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations import management
@@ -38,11 +38,11 @@ from core.organizations.organizations import (
     Organization,
     OrganizationStatus,
 )
-from core.services import access, api_keys
+from core.services import api_keys, service_access
 from core.services.api_keys import Permission
 from core.services.services import Service
+from core.sessions.caller_limits import CallerLimits
 from core.sessions.callers import Caller, CallerAccount, CallerSession
-from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def show(
 def require_change(uow: UnitOfWork, path: CustomerPath) -> None:
     """Refuse a member who may not set customers up before a change reads anything of the customer."""
     if path.org_slug is not None and path.service_slug is not None:
-        access.authorize(uow, path.org_slug, path.service_slug, Operation.CUSTOMER_SETUP)
+        service_access.authorize(uow, path.org_slug, path.service_slug, Operation.CUSTOMER_SETUP)
 
 
 def enter_to_change(uow: UnitOfWork, path: CustomerPath, *parts: Part) -> SetupCaller:
@@ -291,7 +291,7 @@ def _vendor(uow: UnitOfWork, path: CustomerPath, operation: Operation) -> SetupV
     is_change = operation is Operation.CUSTOMER_SETUP
     if path.org_slug is None or path.service_slug is None:
         return _program(uow, is_change=is_change)
-    authorize = access.authorize_and_lock if is_change else access.authorize
+    authorize = service_access.authorize_and_lock if is_change else service_access.authorize
     authorized = authorize(uow, path.org_slug, path.service_slug, operation)
     return SetupVendor(
         organization=authorized.organization, service=authorized.service, maker=authorized.caller, api_key_id=None

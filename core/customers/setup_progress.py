@@ -16,7 +16,7 @@ from uuid import UUID
 
 from core.customers import setup_callers
 from core.customers.customers import ServiceCustomer
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.organizations.link_callers import Part
 from core.services.services import Service

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts import addresses, links, one_time_tokens, verification
+from core.accounts import addresses, email_verification, links, one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.users import User, find_or_add
@@ -268,7 +268,7 @@ def _prevent_misuse(
 ) -> None:
     """Ensure that only the owner of the address can use the new membership, and that they learn of it."""
     if is_new and accepted_by is AcceptedBy.UNPROVED:
-        verification.send(uow, user, ReturnTarget(organization=organization))
+        email_verification.send(uow, user, ReturnTarget(organization=organization))
         return
     if not user.is_verified:
         # An attacker may have changed their account to this address beforehand; signing in again requires verification.

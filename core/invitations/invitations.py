@@ -1,7 +1,7 @@
 """Invitations to join an organization: inviting, listing, withdrawing, and expiry.
 
-The answers of invited people are in `answers.py`. The inviter sees the token, so the token alone proves nothing about
-the address: the mailed link contains a second token, the proof, which only the recipient sees.
+The answers of invited people are in `own_invitations.py`. The inviter sees the token, so the token alone proves nothing
+about the address: the mailed link contains a second token, the proof, which only the recipient sees.
 """
 
 from __future__ import annotations

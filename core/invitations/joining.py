@@ -17,10 +17,10 @@ from uuid import UUID
 
 from core.accounts import languages, single_sign_on
 from core.accounts.passwords import StoredPassword
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.email_addresses import domain_of
 from core.errors import BadRequest, NotFound, Refusal
-from core.invitations import acceptance, answers
+from core.invitations import acceptance, own_invitations
 from core.invitations.acceptance import AcceptedBy, Joined, NextStep
 from core.invitations.invitations import Invitation, InvitationDetails
 from core.lazy_dataclasses import dataclass
@@ -90,10 +90,10 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
 
     What it includes shows with the proof of the address, or to the person who is signed in.
     """
-    details = answers.inspect(uow, token, proof)
+    details = own_invitations.inspect(uow, token, proof)
     email, caller = details.invitation.email, uow.caller_if_signed_in
     if proof is None:
-        is_person = answers.accepted_by(uow, details.invitation, None) is AcceptedBy.PERSON
+        is_person = own_invitations.accepted_by(uow, details.invitation, None) is AcceptedBy.PERSON
         if is_person:
             return Answerable(details=details, join_by=JoinBy.SESSION)
         return Answerable(details=details.without_included(), join_by=JoinBy.MAIL)
@@ -133,7 +133,7 @@ def accept_as_new(
     Raise `AccountChanged` when the account was proved in the meantime, and `SsoRequired` when it has to sign in by a
     connection.
     """
-    joined = answers.accept(uow, token, proof, is_signing_in=True)
+    joined = own_invitations.accept(uow, token, proof, is_signing_in=True)
     if isinstance(joined, Refusal):
         return joined
     user = uow.users.lock_by_email(joined.email)
@@ -164,7 +164,7 @@ def accept_with_password(
     The membership does not wait for a second factor: the proof is the person's consent already.
     """
     if is_right:
-        joined = answers.accept(uow, token, proof)
+        joined = own_invitations.accept(uow, token, proof)
         if isinstance(joined, Refusal):
             return joined
     return login.finish(uow, attempt, destination, is_right=is_right, upgraded_hash=upgraded_hash)
@@ -172,7 +172,7 @@ def accept_with_password(
 
 def accept_before_connection(uow: UnitOfWork, token: str, proof: str) -> Joined | Refusal:
     """Join before a sign-in by the connection of the domain, which proves the address of a new account."""
-    return answers.accept(uow, token, proof, is_before_connection=True)
+    return own_invitations.accept(uow, token, proof, is_before_connection=True)
 
 
 def joined(uow: UnitOfWork, slug: str) -> JoinedOrganization:

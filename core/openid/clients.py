@@ -8,7 +8,7 @@ have to be fetched; this module judges its claims and uses up its id.
 The rules of the FAPI 2.0 Security Profile are for clients that authenticate by `private_key_jwt` and bind their tokens
 by DPoP (ops/decisions/0034); None, a client without a profile, passes each of them. What a profile means for the record
 of a service, for sessions and for the signatures of tokens is in `core/sessions/security_profiles.py`. For every client
-codes live 60 seconds (`grants.py`), and authorization responses have their `iss` (`authorization.py`).
+codes live 60 seconds (`token_grants.py`), and authorization responses have their `iss` (`authorization_endpoint.py`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from core.lazy_dataclasses import dataclass
 from core.openid import clients, dpop, requests, scopes
 from core.openid.clients import Client, PresentedClient
 from core.openid.dpop import DpopProof
-from core.openid.grants import IssuedTokens, issued, take_over
 from core.openid.refusals import (
     AccessDenied,
     AuthorizationPending,
@@ -28,6 +27,7 @@ from core.openid.refusals import (
     RequestInvalid,
     SlowDown,
 )
+from core.openid.token_grants import IssuedTokens, issued, take_over
 from core.secrets import Secret, hash_token
 from core.services import problems
 from core.sessions import sessions

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from core.openid import requested_claims, scopes
-from core.openid.grants import IssuedTokens
+from core.openid.token_grants import IssuedTokens
 from core.sessions.customer_contexts import CUSTOMER_CLAIMS
 from core.sessions.tokens import TokenGrant
 

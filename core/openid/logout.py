@@ -21,7 +21,7 @@ from uuid import UUID
 from core.attempts import LEASE, ORGANIZATION_TARGETS_MAX, POSTPONEMENT, Attempt, next_attempt_at
 from core.lazy_dataclasses import dataclass
 from core.openid import client_troubles, clients
-from core.openid.authorization import with_parameters
+from core.openid.authorization_endpoint import with_parameters
 from core.openid.client_troubles import LogoutUriRefused, RequestRefused
 from core.openid.clients import Client
 from core.saml import logouts as saml_logouts

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from core.errors import NotFound
 from core.openid import clients
-from core.openid.authorization import with_parameters
+from core.openid.authorization_endpoint import with_parameters
 from core.openid.clients import Client
 from core.sessions.browser_sessions import BrowserSession
 from core.sign_in import admission

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, Conflict, Refusal
 from core.lazy_dataclasses import dataclass
-from core.openid import clients, grants, id_tokens, requests, scopes
-from core.openid.grants import IssuedTokens, PresentedCode
+from core.openid import clients, id_tokens, requests, scopes, token_grants
 from core.openid.refusals import OAuthRefusal
 from core.openid.requests import StoredRequest
+from core.openid.token_grants import IssuedTokens, PresentedCode
 from core.organizations.access import Operation
 from core.secrets import Secret, hash_token
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 from core.sessions import sessions
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -81,7 +81,7 @@ class TriedSignIn:
 
 def begin(uow: UnitOfWork, slug: str, service_slug: str, *, address: str) -> BegunTrial:
     """Push the request of a try, with the answer to this address of the console; raise `NotTriable`."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
     authorized.caller.require(Act.IN_PERSON)
     service = authorized.service
     _require_triable(service)
@@ -131,7 +131,7 @@ def complete(
     assert client is not None, "a service was found that is no client"
     verifier = _derived(uow, "trial_verifier", Secret(state))
     presented = PresentedCode(code=code, redirect_uri=address, code_verifier=verifier)
-    issued = grants.redeem_code_as(uow, client, presented, None)
+    issued = token_grants.redeem_code_as(uow, client, presented, None)
     if isinstance(issued, OAuthRefusal):
         return TrialFailed()
     grant = issued.grant
@@ -149,7 +149,7 @@ def abandon(uow: UnitOfWork, slug: str, service_slug: str, *, state: str) -> Non
 
 
 def _answered(uow: UnitOfWork, slug: str, service_slug: str, state: str) -> Service:
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_TRY)
     service = authorized.service
     kept = uow.authorization_requests.use(hash_token(state), service.organization_id, service.id, is_pushed=True)
     if kept is None or kept.parameters.get(_BEGUN_IN) != str(authorized.caller.session.id):

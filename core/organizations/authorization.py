@@ -16,8 +16,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Capability, Operation, RequiredStanding, allows_no_less, capabilities_of
 from core.organizations.organizations import ADMIN, BUILT_IN_ROLES, OWNER, Membership, Organization, OrganizationStatus
+from core.sessions.caller_limits import Act, AddressNotConfirmed
 from core.sessions.callers import Caller
-from core.sessions.limits import Act, AddressNotConfirmed
 from core.wording import Wording
 
 if TYPE_CHECKING:

@@ -65,7 +65,9 @@ def of_members(uow: UnitOfWork, authorized: OrganizationAccess, search: str) -> 
 
     def read(part: str, limit: int) -> Sequence[Choice | None]:
         wanted = part_of_email(part, uow.domain_names.to_ascii)
-        found = uow.elsewhere.people.page(authorized.organization.id, part=wanted, role="", after=None, limit=limit)
+        found = uow.elsewhere.found_members.page(
+            authorized.organization.id, part=wanted, role="", after=None, limit=limit
+        )
         return [
             None if one.is_suspended else Choice(value=str(one.user_id), name=one.email, about=one.name or "")
             for one in found

@@ -25,8 +25,8 @@ from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_and_lock
 from core.organizations.organizations import OWNER, RESTORABLE_FOR, Organization
 from core.sessions import callers
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # The page lists so many; a person who has deleted more restores or waits for some of them first.
 DELETED_SHOWN_MAX: Final = 100
 # The owner, and the longest-serving admins.
-TOLD_MAX: Final = 20
+INFORMED_MAX: Final = 20
 
 
 class NotRestorable(NotFound):
@@ -76,7 +76,7 @@ class DeletedOrganization:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class InformedManager:
     """An owner or admin who learns that the organization is deleted."""
 
     email: str
@@ -107,7 +107,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
         return None
     deletes_at = uow.now + RESTORABLE_FOR
     _end_relations(uow, organization, deletes_at=deletes_at)
-    told = uow.deleted_organizations.told(organization.id, limit=TOLD_MAX)
+    informed = uow.deleted_organizations.managers_to_inform(organization.id, limit=INFORMED_MAX)
     subscriptions = uow.deleted_organizations.begin(organization.id, deletes_at=deletes_at)
     uow.record(
         AuditAction.ORGANIZATION_DELETED,
@@ -130,7 +130,7 @@ def delete(uow: UnitOfWork, slug: str, *, typed_slug: str | None = None) -> date
                     "until": deletes_at.strftime("%Y-%m-%d %H:%M UTC"),
                 },
             )
-            for one in told
+            for one in informed
         ],
         organization_id=None,
     )

@@ -33,8 +33,8 @@ from core.organizations.organizations import (
 )
 from core.organizations.tiers import Tier
 from core.sessions import callers, refresh
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 from core.sessions.tokens import TokenGrant
 from core.text import checked_slug
 from core.wording import Wording

@@ -20,7 +20,7 @@ from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_and_lock, capabilities_of_role
 from core.organizations.organizations import ADMIN, MEMBER, OWNER, Membership, Organization, RoleSource
 from core.sessions import customer_endings
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 from core.text import checked_note
 from core.wording import Wording
 
@@ -149,7 +149,7 @@ def _defer_room_of_vendor(uow: UnitOfWork, internal: Organization, *, joining: i
     place = uow.organizations.internal_place(internal.id)
     assert place is not None, "an internal organization that is locked and active has no customer"
     # Of two people who join for two customers of the vendor at once, the second counts the first.
-    uow.members.lock_count(place.vendor_id)
+    uow.members.lock_admissions(place.vendor_id)
     vendor = uow.organizations.by_slug(place.vendor_slug)
     assert vendor is not None, "an internal organization that is locked and active has no vendor"
     return defer_room(uow, vendor, joining=joining)

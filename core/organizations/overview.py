@@ -1,6 +1,6 @@
 """The overview of an organization: what needs a person, what is set up, and the latest sign-ins.
 
-Matters are what fails, ends, runs out or waits, each with the page that mends it. Each kind has the operation of its
+They are what fails, ends, runs out or waits, each with the page that mends it. Each kind has the operation of its
 page, and a role sees only the kinds whose pages it may open.
 """
 
@@ -32,7 +32,7 @@ EXPIRED_WITHIN: Final = timedelta(days=7)
 SEATS_PERCENT: Final = 90
 
 
-class MatterKind(StrEnum):
+class AttentionKind(StrEnum):
     """What needs a person, the most urgent kind first."""
 
     MAIL_SERVER_FAILING = "mail_server_failing"
@@ -56,37 +56,37 @@ class MatterKind(StrEnum):
 
 
 # The operation of the page that mends each kind.
-MENDED_BY: Final[Mapping[MatterKind, Operation]] = {
-    MatterKind.MAIL_SERVER_FAILING: Operation.MAIL_SERVER_READ,
-    MatterKind.DOMAIN_FAILING: Operation.DOMAIN_READ,
-    MatterKind.CONNECTION_OFF: Operation.CONNECTIONS_READ,
-    MatterKind.CONNECTION_FAILING: Operation.CONNECTIONS_READ,
-    MatterKind.MAIL_DOMAIN_FAILING: Operation.DOMAIN_ROUTES_READ,
-    MatterKind.WEBHOOK_OFF: Operation.WEBHOOKS_READ,
-    MatterKind.WEBHOOK_LOSING: Operation.WEBHOOKS_READ,
-    MatterKind.SIEM_OFF: Operation.SIEM_READ,
-    MatterKind.SIEM_FAILING: Operation.SIEM_READ,
-    MatterKind.SIEM_LAGGING: Operation.SIEM_READ,
-    MatterKind.CONNECTION_KEY_ENDING: Operation.CONNECTIONS_READ,
-    MatterKind.CONNECTION_METADATA_ENDING: Operation.CONNECTIONS_READ,
-    MatterKind.SAML_CERTIFICATE_ENDING: Operation.SAML_CHANGE,
-    MatterKind.OWNER_WITHOUT_SECOND_FACTOR: Operation.OWNERSHIP_TRANSFER,
-    MatterKind.SEATS_USED: Operation.INVITATIONS_CHANGE,
-    MatterKind.PRODUCT_OFFERED: Operation.PRODUCT_ACCEPT,
-    MatterKind.INVITATIONS_EXPIRED: Operation.INVITATIONS_LIST,
-    MatterKind.WEBHOOK_RETRYING: Operation.WEBHOOKS_READ,
+MENDED_BY: Final[Mapping[AttentionKind, Operation]] = {
+    AttentionKind.MAIL_SERVER_FAILING: Operation.MAIL_SERVER_READ,
+    AttentionKind.DOMAIN_FAILING: Operation.DOMAIN_READ,
+    AttentionKind.CONNECTION_OFF: Operation.CONNECTIONS_READ,
+    AttentionKind.CONNECTION_FAILING: Operation.CONNECTIONS_READ,
+    AttentionKind.MAIL_DOMAIN_FAILING: Operation.DOMAIN_ROUTES_READ,
+    AttentionKind.WEBHOOK_OFF: Operation.WEBHOOKS_READ,
+    AttentionKind.WEBHOOK_LOSING: Operation.WEBHOOKS_READ,
+    AttentionKind.SIEM_OFF: Operation.SIEM_READ,
+    AttentionKind.SIEM_FAILING: Operation.SIEM_READ,
+    AttentionKind.SIEM_LAGGING: Operation.SIEM_READ,
+    AttentionKind.CONNECTION_KEY_ENDING: Operation.CONNECTIONS_READ,
+    AttentionKind.CONNECTION_METADATA_ENDING: Operation.CONNECTIONS_READ,
+    AttentionKind.SAML_CERTIFICATE_ENDING: Operation.SAML_CHANGE,
+    AttentionKind.OWNER_WITHOUT_SECOND_FACTOR: Operation.OWNERSHIP_TRANSFER,
+    AttentionKind.SEATS_USED: Operation.INVITATIONS_CHANGE,
+    AttentionKind.PRODUCT_OFFERED: Operation.PRODUCT_ACCEPT,
+    AttentionKind.INVITATIONS_EXPIRED: Operation.INVITATIONS_LIST,
+    AttentionKind.WEBHOOK_RETRYING: Operation.WEBHOOKS_READ,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matter:
+class AttentionItem:
     """Something that needs a person.
 
     `at` is when it began, or when it ends. `target` is the id, slug or client id of its subject, where an organization
     has several. `number` of `maximum` are used.
     """
 
-    kind: MatterKind
+    kind: AttentionKind
     at: datetime | None = None
     name: str | None = None
     target: str | None = None
@@ -94,18 +94,20 @@ class Matter:
     maximum: int | None = None
 
 
-def list_for(uow: UnitOfWork, authorized: OrganizationAccess) -> Sequence[Matter] | None:
-    """Return the matters that the reader may mend, the most urgent first; None for a role that mends nothing."""
+def list_for(uow: UnitOfWork, authorized: OrganizationAccess) -> Sequence[AttentionItem] | None:
+    """Return the items that the reader may mend, the most urgent first; None for a role that mends nothing."""
     role, capabilities = authorized.membership.role, authorized.capabilities
     kinds = [kind for kind, operation in MENDED_BY.items() if operation.missing(role, capabilities) is None]
     if not kinds:
         return None
     organization_id: UUID = authorized.organization.id
-    found = uow.overviews.matters(organization_id, kinds, default_seats=MEMBERS_MAX_DEFAULT, of_kind_max=OF_KIND_MAX)
-    order = list(MatterKind)
+    found = uow.overviews.attention_items(
+        organization_id, kinds, default_seats=MEMBERS_MAX_DEFAULT, of_kind_max=OF_KIND_MAX
+    )
+    order = list(AttentionKind)
     # That a webhook lost deliveries says more than that it tries others again.
-    losing = {one.target for one in found if one.kind is MatterKind.WEBHOOK_LOSING}
-    needing = [one for one in found if one.kind is not MatterKind.WEBHOOK_RETRYING or one.target not in losing]
+    losing = {one.target for one in found if one.kind is AttentionKind.WEBHOOK_LOSING}
+    needing = [one for one in found if one.kind is not AttentionKind.WEBHOOK_RETRYING or one.target not in losing]
     return sorted(needing, key=lambda one: order.index(one.kind))
 
 
@@ -149,7 +151,7 @@ class Overview(Generic[SignIns]):
     steps: SetupSteps | None
     is_new: bool
     sign_ins: SignIns | None
-    matters: Sequence[Matter] | None
+    attention_items: Sequence[AttentionItem] | None
 
 
 def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, int], SignIns]) -> Overview[SignIns]:
@@ -169,5 +171,5 @@ def show(uow: UnitOfWork, slug: str, read_sign_ins: Callable[[UnitOfWork, UUID, 
         steps=steps,
         is_new=steps is not None and not steps.is_complete and organization.created_at > uow.now - PERIOD,
         sign_ins=read_sign_ins(uow, organization_id, PERIOD.days) if sees_sign_ins else None,
-        matters=list_for(uow, authorized) if is_active else None,
+        attention_items=list_for(uow, authorized) if is_active else None,
     )

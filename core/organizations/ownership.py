@@ -12,11 +12,11 @@ from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.organizations import people
+from core.organizations import found_members
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_and_lock
+from core.organizations.found_members import ListedMember
 from core.organizations.organizations import ADMIN, OWNER
-from core.organizations.people import ListedMember
 from core.positions import FoundRows
 from core.sessions import customer_endings
 
@@ -74,13 +74,13 @@ def candidates(uow: UnitOfWork, slug: str, *, search: str, limit: int) -> FoundR
     authorize(uow, slug, Operation.OWNERSHIP_TRANSFER)
     if not search.strip():
         return FoundRows(found=[], total=0, next=None)
-    return people.found(uow, slug, search=search, role="").first(after=None, limit=limit)
+    return found_members.found(uow, slug, search=search, role="").first(after=None, limit=limit)
 
 
 def show_candidate(uow: UnitOfWork, slug: str, user_id: UUID) -> ListedMember:
     """Return the member who would become the owner; raise `MemberUnknown` when the user is none."""
     organization = authorize(uow, slug, Operation.OWNERSHIP_TRANSFER).organization
-    return people.member_of(uow, organization.id, user_id)
+    return found_members.member_of(uow, organization.id, user_id)
 
 
 def _refused(message: str) -> BadRequest:

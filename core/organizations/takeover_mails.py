@@ -109,7 +109,7 @@ class _Lists:
         }
 
 
-def tell(
+def send(
     uow: UnitOfWork, takeover: Takeover, reverted: RevertedAccess, withdrawn: Sequence[MadeThing], *, email: str
 ) -> None:
     """Mail the account, at its address, and the other owners and admins what was withdrawn and what to look at."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.audit.audit_log import AuditLogPage, LogEntry, page_of_search, require_type_of_target
-from core.audit.search import EntryCriteria, searched
+from core.audit.entry_search import EntryCriteria, searched
 from core.events.actions import (  # the reference is made from the fields of `PlatformAuditLogFilter`
     PlatformAction,
     PlatformTargetType,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation, capabilities_of
 from core.organizations.departures import MadeCredentialKind
-from core.services.access import OF_MANAGERS
 from core.services.api_keys import CAPABILITIES, Permission
+from core.services.service_access import OF_MANAGERS
 from core.text import mentions_web_address
 
 if TYPE_CHECKING:

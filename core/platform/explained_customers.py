@@ -20,7 +20,7 @@ from uuid import UUID
 
 from core.customers import setup_callers
 from core.customers.customers import ServiceCustomer
-from core.customers.relations import CustomerSide, CustomerState
+from core.customers.relation_log import CustomerSide, CustomerState
 from core.email_addresses import domain_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.domain_proofs import ProofStatus

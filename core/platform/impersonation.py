@@ -1,10 +1,10 @@
 """Impersonation: starting a session in which a platform owner acts as a user, for an hour at most, to help them.
 
 It is a session of the user, and every request in it knows the impersonator (`CallerLimits.impersonator_id`): operations
-that give access to accounts, end sessions or remove the user are refused (`CLOSES` of `core/sessions/limits.py`), and
-every audit entry names the impersonator. The user gets a mail, sees the session in their list, marked as an
-impersonation, and can end it. It appears neither in the user's login events nor in their devices, because they did not
-sign in. At a service that customers use, it may act for one of them.
+that give access to accounts, end sessions or remove the user are refused (`CLOSES` of
+`core/sessions/caller_limits.py`), and every audit entry names the impersonator. The user gets a mail, sees the session
+in their list, marked as an impersonation, and can end it. It appears neither in the user's login events nor in their
+devices, because they did not sign in. At a service that customers use, it may act for one of them.
 
 In a browser it has a secret of its own, and is valid only together with the platform owner's own session
 (`core/sessions/browser_sessions.py`). No other session begins from it, and none continues it as the user's own.
@@ -21,9 +21,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts.providers import IMPERSONATION
+from core.accounts.sign_in_methods import IMPERSONATION
 from core.accounts.users import User, UserUnknown
-from core.customers import customers, relations
+from core.customers import customers, relation_log
 from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass
@@ -188,7 +188,7 @@ def _begin(
         **of_customer,
     )
     if customer is not None:
-        tell(uow, place, customer, user, session)
+        record_and_mail(uow, place, customer, user, session)
     # Without the actor and the reason: the reason may concern others, and the log has both.
     mail.send(
         uow,
@@ -298,14 +298,14 @@ def refusal_of(place: Place) -> BadRequest:
     return _refusal(_DUE if place.customer is None else _CLOSED)
 
 
-def tell(uow: UnitOfWork, place: Place, customer: CustomerStanding, user: User, session: Session) -> None:
+def record_and_mail(uow: UnitOfWork, place: Place, customer: CustomerStanding, user: User, session: Session) -> None:
     """Record an impersonation for a customer in both logs, and mail it to the customer's owner."""
     assert place.organization is not None, "a customer was chosen without its vendor"
     assert place.service is not None, "a customer was chosen without its service"
     found = uow.service_customers.find(place.service, customer.id, at=uow.now)
     assert found is not None, "a session was begun for a customer that there is not"
     relation = customers.relation(place.organization, place.service, found)
-    relations.record_impersonation(uow, relation, user.id, session)
+    relation_log.record_impersonation(uow, relation, user.id, session)
     owner = uow.mail_servers.owner_contact(customer.organization_id)
     mail.send(
         uow,

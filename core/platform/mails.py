@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts import support_access, verification
+from core.accounts import email_verification, support_access
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.support_access import NarrowedList, Narrowing
 from core.email_addresses import canonical_email
@@ -191,7 +191,7 @@ def resend_verification(uow: UnitOfWork, user_id: UUID) -> bool:
     user = support_access.lock(uow, user_id)
     if user.is_verified or not user.is_active:
         raise NothingToVerify
-    is_sent = verification.send_for(uow, user)
+    is_sent = email_verification.send_for(uow, user)
     uow.audit_platform(PlatformAction.USER_VERIFICATION_SENT, user.id, sent=is_sent)
     return is_sent
 

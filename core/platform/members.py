@@ -1,7 +1,7 @@
 """The members of one organization, as platform owners and support find them.
 
 Support finds no platform owner among them. What the organization itself sees and changes is in
-`core/organizations/people.py`.
+`core/organizations/found_members.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.accounts.support_access import NarrowedList, Narrowing
 from core.email_addresses import part_of_email
 from core.lazy_dataclasses import dataclass
 from core.organizations.authorization import authorize_platform
-from core.organizations.people import ListedMember
+from core.organizations.found_members import ListedMember
 from core.platform.organizations import OrganizationUnknown
 from core.positions import FoundRows, Position, found_rows
 
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundMembers:
+class MembersOfOrganization:
     """The name of an organization, and a part of its members."""
 
     organization: str
     members: FoundRows[ListedMember]
 
 
-def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Position | None, limit: int) -> FoundMembers:
+def search(
+    uow: UnitOfWork, organization_id: UUID, *, search: str, after: Position | None, limit: int
+) -> MembersOfOrganization:
     """Find members by a part of their address, the oldest membership first; raise `OrganizationUnknown`.
 
     Searches of support are recorded.
@@ -42,8 +44,8 @@ def search(uow: UnitOfWork, organization_id: UUID, *, search: str, after: Positi
     without = () if caller.acts_as_platform_owner else uow.platform_owners.ids()
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = _page(uow, organization_id, part, after=after, limit=limit + 1, without=without)
-    count = partial(uow.elsewhere.people.count, organization_id, part=part, role="", without=without)
-    return FoundMembers(organization=name, members=found_rows(found, after=after, limit=limit, count=count))
+    count = partial(uow.elsewhere.found_members.count, organization_id, part=part, role="", without=without)
+    return MembersOfOrganization(organization=name, members=found_rows(found, after=after, limit=limit, count=count))
 
 
 def listed(
@@ -72,4 +74,6 @@ def _page(
     limit: int,
     without: Collection[UUID] = (),
 ) -> Sequence[ListedMember]:
-    return uow.elsewhere.people.page(organization_id, part=part, role="", after=after, limit=limit, without=without)
+    return uow.elsewhere.found_members.page(
+        organization_id, part=part, role="", after=after, limit=limit, without=without
+    )

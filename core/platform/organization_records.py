@@ -15,7 +15,7 @@ from uuid import UUID
 
 from core.accounts import support_access
 from core.accounts.support_access import NarrowedList, Narrowing
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations import bulk_jobs

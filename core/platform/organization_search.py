@@ -15,7 +15,7 @@ from core.audit import browser
 from core.audit.browser import AuditEntryUnknown
 from core.customers import found_customers, found_products
 from core.lazy_dataclasses import dataclass
-from core.organizations import keys, management, people, roles
+from core.organizations import found_members, keys, management, roles
 from core.organizations.access import Operation
 from core.organizations.authorization import OrganizationAccess, authorize
 from core.scim import directory_groups
@@ -103,7 +103,7 @@ def _is_open(authorized: OrganizationAccess, operation: Operation) -> bool:
 
 def _members(uow: UnitOfWork, slug: str, text: str) -> Sequence[OrganizationHit]:
     kind = OrganizationHitKind.MEMBER
-    found = people.found(uow, slug, search=text, role="").page(after=None, limit=SHOWN_MAX)
+    found = found_members.found(uow, slug, search=text, role="").page(after=None, limit=SHOWN_MAX)
     return [OrganizationHit(kind=kind, at=str(one.user_id), title=one.email, about=one.name or "") for one in found]
 
 

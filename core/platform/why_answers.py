@@ -20,7 +20,7 @@ from core.accounts import support_access
 from core.accounts.support_access import NarrowedList, RecordPart
 from core.accounts.users import User
 from core.customers.products import ProductOnlyOffered, ProductUnknown
-from core.customers.relations import CustomerSide
+from core.customers.relation_log import CustomerSide
 from core.email_addresses import canonical_email, domain_of
 from core.events.actions import PlatformAction
 from core.lazy_dataclasses import dataclass

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from core.accounts import sign_in_failures
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
-from core.customers.relations import CustomerSide
+from core.customers.relation_log import CustomerSide
 from core.email_addresses import canonical_email, domain_of
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
@@ -36,10 +36,10 @@ from core.platform.sign_in_checks import (
 )
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why import ConnectionProblems, problems_of
-from core.saml import providers
-from core.sessions.limits import Confinement
+from core.saml import identity_providers
+from core.sessions.caller_limits import Confinement
 from core.sessions.sessions import MAILED, MFA
-from core.sign_in import arrivals, judgement
+from core.sign_in import fact_reading, judgement
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.facts import Circumstances, SignInFacts, Stage
 from core.sign_in.identities import IdentityContext
@@ -257,7 +257,7 @@ class AskedSignIn:
         if first.refusal is None:
             judged = judge_to_end(judge(RULES, facts, hidden=self._hidden))
             if judged.stage is Stage.UNCONFIRMED_ACCESS:
-                read = arrivals.with_unconfirmed_access(self._uow, judged.facts)
+                read = fact_reading.with_unconfirmed_access(self._uow, judged.facts)
                 judged = judge_to_end(judge(RULES, read, judged, hidden=self._hidden))
         else:
             judged = Judgement[SignInFacts].unjudged(RULES, facts, hidden=self._hidden)
@@ -318,7 +318,7 @@ class AskedSignIn:
         if not is_by_saml or place.organization is None or place.service is None or self._user is None:
             return None
         provider = uow.saml_providers.by_id(place.organization.id, place.service.id)
-        if provider is None or not providers.is_usable(provider):
+        if provider is None or not identity_providers.is_usable(provider):
             return None
         standing = uow.saml_providers.defer_standing(provider, self._user.id)()
         return standing is not None and standing.is_admitted(members_only=provider.configuration.members_only)

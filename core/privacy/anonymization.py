@@ -17,7 +17,7 @@ from uuid import UUID
 
 from core.accounts import sign_in_failures
 from core.accounts.users import REOPENABLE_FOR, UserUnknown
-from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
+from core.audit.chain_verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction, PlatformAction
@@ -26,8 +26,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import inviters, keys, session_strength
 from core.organizations.access import Operation
 from core.organizations.authorization import OrganizationAccess, authorize
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 from core.sessions.mfa_methods import MfaMethods
 from core.text import checked_note
 
@@ -104,7 +104,7 @@ def show_removal(uow: UnitOfWork, slug: str, user_id: UUID) -> DataRemoval:
     authorized = authorize(uow, slug, Operation.PERSONAL_DATA_REMOVE)
     subject, affiliations = _subject_of(uow, authorized, uow.anonymization.find(user_id))
     organization_id = authorized.organization.id
-    departure = uow.people.departure(organization_id, [user_id])
+    departure = uow.found_members.departure(organization_id, [user_id])
     services = uow.person_records.services(organization_id, user_id)
     _, sessions = uow.person_records.sessions(organization_id, user_id, limit=1)
     return DataRemoval(

@@ -21,8 +21,8 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 from core.sessions.mfa_methods import MfaMethods
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def show_exported(uow: UnitOfWork, slug: str, user_id: UUID) -> ExportedPerson:
     """Return the user of an export or an anonymization by an organization; raise `UserUnknown`, `Forbidden`."""
     organization = authorize(uow, slug, Operation.PERSONAL_DATA_EXPORT).organization
     user = _person_of(uow, organization.id, user_id)
-    member = uow.people.find(organization.id, user_id)
+    member = uow.found_members.find(organization.id, user_id)
     return ExportedPerson(id=user.id, email=user.email, is_member=member is not None and member.is_confirmed)
 
 

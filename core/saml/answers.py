@@ -16,8 +16,8 @@ from core.errors import Refusal
 from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.saml.configuration import CUSTOMER_FIELDS, DEFAULT_MAPPING
+from core.saml.identity_providers import ProviderUnknown, SamlProvider
 from core.saml.messages import Response
-from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.visits import FoundSession, Visit
 from core.secrets import Secret
 from core.services.services import Individuals

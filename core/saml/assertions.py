@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from core.saml.configuration import DEFAULT_MAPPING
+from core.saml.identity_providers import SamlProvider
 from core.saml.messages import NameId, NameIdFormat
-from core.saml.providers import SamlProvider
 from core.saml.visits import AdmissionStanding
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.places import GROUPS_NAMED_MAX

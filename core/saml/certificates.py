@@ -15,7 +15,7 @@ from core.events.actions import AuditAction
 from core.key_certificates import OVERLAP, WARNING, MadeCertificate, SamlCertificate
 from core.mail.mail import MailTemplate
 from core.organizations.access import Operation
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class NoCertificate(NotFound):
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     """Authorize the creation of a certificate before the key is made; raise `SamlNotEnabled`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
     _require_enabled(uow, service)
     return service
 
@@ -45,7 +45,7 @@ def create(
     uow: UnitOfWork, slug: str, service_slug: str, made: MadeCertificate, *, valid_from: datetime
 ) -> SamlCertificate:
     """Make a new certificate the active one; the previous one no longer signs."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
     _require_enabled(uow, service)
     return add(uow, service, made, valid_from=valid_from)
 
@@ -74,7 +74,7 @@ def add(uow: UnitOfWork, service: Service, made: MadeCertificate, *, valid_from:
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> SamlCertificate:
     """Return the active certificate; raise `NoCertificate` without one."""
-    service = access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
     certificate = uow.saml_certificates.active(service.organization_id, service.id)
     if certificate is None:
         raise NoCertificate

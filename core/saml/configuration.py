@@ -1,7 +1,7 @@
 """The SAML configuration of a service: where its service provider is, and the content of an assertion for it.
 
 A service has at most one configuration. Certificates are in `certificates.py`; the public endpoints read the
-configuration and the certificate together, as `providers.py` has them.
+configuration and the certificate together, as `identity_providers.py` has them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.saml.messages import NameIdFormat, SamlBinding
-from core.services import access, own_claims, redirect_uris
+from core.services import own_claims, redirect_uris, service_access
 from core.services.services import Service
 from core.wording import Wording
 
@@ -174,13 +174,13 @@ class ConfigurationView:
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> ConfigurationView:
     """Return the configuration of a service; the defaults when none was set."""
-    service = access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SAML_READ).service
     return uow.saml_configurations.view(service)
 
 
 def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Authorize the caller for a change before slow work on its input."""
-    access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE)
+    service_access.authorize(uow, slug, service_slug, Operation.SAML_CHANGE)
 
 
 def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[str, Any]) -> None:
@@ -189,7 +189,7 @@ def configure(uow: UnitOfWork, slug: str, service_slug: str, changes: Mapping[st
     A change of an enabled configuration names its entity id and the address of its assertion consumer service. Enabling
     one may leave them out if they are stored already, as after an import of metadata.
     """
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
     change(uow, service, changes)
 
 
@@ -206,7 +206,7 @@ def change(uow: UnitOfWork, service: Service, changes: Mapping[str, Any]) -> Non
 
 def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mapping[str, Any]) -> ConfigurationView:
     """Set the fields that the metadata of a service provider have; the others and `enabled` stay."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
     before = uow.saml_configurations.view(service)
     after = replace(before.configuration, **_checked(fields))
     after.require_valid()
@@ -217,7 +217,7 @@ def import_metadata(uow: UnitOfWork, slug: str, service_slug: str, fields: Mappi
 
 def disable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Disable the configuration and deactivate all certificates; the other settings stay."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
     before = uow.saml_configurations.view(service).configuration
     uow.saml_certificates.deactivate_all(service.organization_id, service.id)
     _save(uow, service, before, replace(before, enabled=False), change="saml_disabled")

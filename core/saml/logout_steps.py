@@ -11,8 +11,9 @@ from uuid import UUID
 from core.key_certificates import SamlSigningKey
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import OrganizationStatus
-from core.saml import providers
+from core.saml import identity_providers
 from core.saml.answers import defer_signing_key, message_id
+from core.saml.identity_providers import SamlProvider
 from core.saml.messages import (
     SUCCESS,
     NameId,
@@ -24,7 +25,6 @@ from core.saml.messages import (
     SamlStatus,
     StatusOf,
 )
-from core.saml.providers import SamlProvider
 from core.secrets import Secret
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
 
@@ -238,7 +238,7 @@ def _provider(uow: UnitOfWork, organization_id: UUID, service_id: UUID) -> tuple
 
 def _can_be_told(provider: SamlProvider) -> bool:
     is_active = provider.organization_status is OrganizationStatus.ACTIVE
-    return is_active and providers.is_usable(provider) and provider.configuration.slo_url is not None
+    return is_active and identity_providers.is_usable(provider) and provider.configuration.slo_url is not None
 
 
 def told(logout: Logout, *, is_success: bool) -> Logout:

@@ -18,7 +18,8 @@ from core.errors import BadRequest
 from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
-from core.saml import judgement, logout_steps
+from core.saml import logout_steps, message_checks
+from core.saml.identity_providers import SamlProvider
 from core.saml.logout_steps import PARTIAL, Logout, Step
 from core.saml.messages import (
     SUCCESS,
@@ -28,7 +29,6 @@ from core.saml.messages import (
     SamlStatus,
     StatusOf,
 )
-from core.saml.providers import SamlProvider
 from core.saml.sessions import SessionState
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
@@ -74,8 +74,8 @@ def take(
     base_url: str,
 ) -> TakenLogout:
     """Keep a service provider's request for a logout; raise `MessageRefused` when it was taken before."""
-    judgement.require_acceptable(request, provider, provider.slo_url(base_url), uow.now)
-    judgement.require_current(request, uow.now)
+    message_checks.require_acceptable(request, provider, provider.slo_url(base_url), uow.now)
+    message_checks.require_current(request, uow.now)
     named = uow.saml_sessions.named(
         provider,
         request.name_id.value,
@@ -147,7 +147,7 @@ def receive(
     base_url: str,
 ) -> None:
     """Take a service provider's answer; raise `MessageRefused` when none is awaited from it."""
-    judgement.require_acceptable(response, provider, provider.slo_url(base_url), uow.now)
+    message_checks.require_acceptable(response, provider, provider.slo_url(base_url), uow.now)
     logout = uow.saml_logouts.lock_awaiting(hash_token(state or ""), at=uow.now)
     told = uow.saml_sessions.find(logout.to_tell[0]) if logout is not None and logout.to_tell else None
     is_awaited = (

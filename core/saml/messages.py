@@ -1,6 +1,6 @@
 """The messages of SAML 2.0, as values: the requests of service providers, our answers, and the vocabulary of both.
 
-The XML of all messages is in `adapters/saml/`. The checks of a received message are in `judgement.py`.
+The XML of all messages is in `adapters/saml/`. The checks of a received message are in `message_checks.py`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.saml import judgement, logouts
+from core.saml import logouts, message_checks
 from core.saml.logout_steps import PARTIAL, Logout
 from core.saml.logouts import LIFETIME, TOLD_MAX, TakenLogout
 from core.saml.messages import SUCCESS, LogoutResponse, MessageRefused, SamlLogoutRequest, SamlStatus, StatusOf
@@ -44,8 +44,8 @@ def take(
 
     Raise `MessageRefused` for a request that is not signed by it, not for us, stale, or that was taken before.
     """
-    judgement.require_from_connection(request, target.connection.issuer or "", own.slo_url, uow.now)
-    judgement.require_current(request, uow.now)
+    message_checks.require_from_connection(request, target.connection.issuer or "", own.slo_url, uow.now)
+    message_checks.require_current(request, uow.now)
     organization_id, connection_id = target.organization_id, target.connection.id
     named = uow.provider_sessions.named(
         organization_id, connection_id, request.name_id.value, request.session_indexes, limit=NAMED_MAX + 1
@@ -77,7 +77,7 @@ def receive(
     uow: UnitOfWork, target: OpenConnection, response: LogoutResponse, /, *, own: ServiceProvider, state: str | None
 ) -> None:
     """Take the answer of the identity provider of a connection; raise `MessageRefused` when none is awaited from it."""
-    judgement.require_from_connection(response, target.connection.issuer or "", own.slo_url, uow.now)
+    message_checks.require_from_connection(response, target.connection.issuer or "", own.slo_url, uow.now)
     logout = uow.saml_logouts.lock_awaiting(hash_token(state or ""), at=uow.now)
     is_awaited = (
         logout is not None

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
-from core.saml import judgement, providers
+from core.saml import identity_providers, message_checks
+from core.saml.identity_providers import SamlProvider
 from core.saml.messages import AuthnRequest, MessageRefused, StatusOf
-from core.saml.providers import SamlProvider
 from core.secrets import Secret, hash_token
 from core.sign_in.proofs import Destination, Target
 
@@ -118,9 +118,9 @@ def defer_taking(uow: UnitOfWork, provider: SamlProvider, sent: SentRequest) -> 
     Call `require_new` before anything is done for it.
     """
     request, customer = sent.request, sent.customer
-    sent_to = judgement.without_customer(request, customer) if provider.serves_customers else request
-    judgement.require_acceptable(sent_to, provider, provider.sso_url(sent.base_url), uow.now)
-    judgement.require_answerable(request, provider)
+    sent_to = message_checks.without_customer(request, customer) if provider.serves_customers else request
+    message_checks.require_acceptable(sent_to, provider, provider.sso_url(sent.base_url), uow.now)
+    message_checks.require_answerable(request, provider)
     pending = PendingRequest(
         id=uow.randomness.new_id(),
         organization_id=provider.organization_id,
@@ -134,7 +134,7 @@ def defer_taking(uow: UnitOfWork, provider: SamlProvider, sent: SentRequest) -> 
             subject=request.subject,
             context_classes=request.context_classes,
             comparison=request.comparison,
-            refusal=judgement.unsupported(request, provider),
+            refusal=message_checks.unsupported(request, provider),
         ),
         created_at=uow.now,
         expires_at=uow.now + LIFETIME,
@@ -157,7 +157,7 @@ def find(
     uow: UnitOfWork, organization_slug: str, service_slug: str, state: str, browser_key: Secret | None
 ) -> OpenRequest:
     """Return the request that waits under a state in this browser; raise `SignInStateUnknown`."""
-    provider = providers.find(uow, organization_slug, service_slug)
+    provider = identity_providers.find(uow, organization_slug, service_slug)
     pending = None
     if browser_key is not None:
         pending = uow.saml_requests.find(

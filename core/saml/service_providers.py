@@ -20,7 +20,7 @@ from core.organizations.access import Operation
 from core.saml import certificates, configuration
 from core.saml.configuration import CUSTOMER_FIELDS, DEFAULT_MAPPING, SamlConfiguration, SamlNotSetUp
 from core.saml.requests import LastContact
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _described(present: SamlConfiguration, changes: Mapping[str, Any], *, email_
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation = Operation.SAML_READ) -> SamlApplication:
     """Return the application of a service to a caller who may do the operation."""
-    return _application_of(uow, access.authorize(uow, slug, service_slug, operation).service)
+    return _application_of(uow, service_access.authorize(uow, slug, service_slug, operation).service)
 
 
 def set_application(
@@ -158,7 +158,7 @@ def add_certificate(
     Most applications ask for the certificate before they show their address, so this needs no enabled configuration.
     Raise `SamlCertificateChanged` when another one is active by now.
     """
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CERTIFICATE_CREATE).service
     if _application_of(uow, service).certificate_id != seen_certificate:
         raise SamlCertificateChanged
     certificates.add(uow, service, made, valid_from=valid_from)
@@ -175,12 +175,14 @@ def show_end(uow: UnitOfWork, slug: str, service_slug: str) -> SamlEnd:
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, shown_entity_id: str) -> None:
     """Delete the application that the caller was shown, with the certificates; raise `SamlNotSetUp`."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_REMOVE).service
     configuration.remove(uow, service, shown_entity_id)
 
 
 def _locked(uow: UnitOfWork, slug: str, service_slug: str, seen_state: str | None) -> SamlApplication:
-    shown = _application_of(uow, access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service)
+    shown = _application_of(
+        uow, service_access.authorize_and_lock(uow, slug, service_slug, Operation.SAML_CHANGE).service
+    )
     if seen_state not in {None, shown.state}:
         raise SamlConfigurationChanged
     return shown

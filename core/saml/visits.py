@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
-from core.saml.providers import SamlProvider
+from core.saml.identity_providers import SamlProvider
 from core.sessions.sessions import ParentSession
 from core.sessions.token_additions import TokenSubject
 from core.sign_in import child_sessions

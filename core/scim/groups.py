@@ -168,7 +168,7 @@ def _answered(
 ) -> Group:
     """Return the changed group with the members who stay although the directory took them out."""
     group = _group(uow, organization_id, member_form=member_form)
-    return group.with_kept(kept_members.tell(uow, organization_id, kept)) if kept else group
+    return group.with_kept(kept_members.report(uow, organization_id, kept)) if kept else group
 
 
 def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID]) -> dict[UUID, KeptReason]:

@@ -55,7 +55,7 @@ class NamedMember:
     email: str
 
 
-def tell(uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason]) -> Sequence[KeptMember]:
+def report(uow: UnitOfWork, organization_id: UUID, kept: Mapping[UUID, KeptReason]) -> Sequence[KeptMember]:
     """Return the members who stay, by their addresses; record it if they are more than the owner.
 
     The owner gets a mail once a day.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.billing import checkout, customers
+from core.billing import checkout, provider_customers
 from core.billing.checkout import PlanNotForSale, Started
 from core.billing.provider import BillingMode
 from core.errors import NotFound
@@ -62,7 +62,7 @@ def start(
     return Started(
         checkout=begun,
         customer_id=customer.id if customer is not None else None,
-        customer=customers.creation_of_user(uow, *of, user.email, mode) if customer is None else None,
+        customer=provider_customers.creation_of_user(uow, *of, user.email, mode) if customer is None else None,
         plan=plan,
         service_name=service.name,
     )

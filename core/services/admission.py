@@ -15,7 +15,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Capability, Operation
 from core.organizations.authorization import OrganizationAccess
-from core.services import access, assignments
+from core.services import assignments, service_access
 from core.services.assignments import Assignable, Assignment, NamedAssignment
 from core.services.services import Admission, Service
 
@@ -41,14 +41,14 @@ class AdmissionDetail:
 
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> AssignedService:
     """Return a service with its assignments."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
     service = authorized.service
     return AssignedService(service=service, assignments=shown(uow, authorized, service))
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, *, find: str = "") -> AdmissionDetail:
     """Return the assignments of a service for the console; `find` searches the subjects of a new one."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
     assigned = shown(uow, authorized, authorized.service)
     if assigned is None:
         return AdmissionDetail()
@@ -118,7 +118,7 @@ def _reassign(
     uow: UnitOfWork, slug: str, service_slug: str, changed: Callable[[Sequence[Assignment]], Sequence[Assignment]]
 ) -> None:
     """Change the present assignments of a service; the organization is locked, so that nothing else does meanwhile."""
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    authorized = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     service = authorized.service
     follow(uow, authorized, service, service, changed(uow.service_assignments.of_service(service)))
 

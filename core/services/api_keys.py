@@ -23,8 +23,8 @@ from core.organizations.organizations import OrganizationStatus
 from core.positions import FoundRows, Position, found_rows
 from core.prefixed_tokens import PrefixedToken, TokenCaller, TokenForm
 from core.secrets import Secret, hash_token
-from core.services import access
-from core.services.access import ServiceAccess
+from core.services import service_access
+from core.services.service_access import ServiceAccess
 from core.services.services import Service
 from core.tables import PartialTable
 from core.text import checked_name
@@ -227,7 +227,7 @@ def create(
     expires_in_days: int | None,
 ) -> tuple[ApiKey, Secret]:
     """Create a key and return it with its secret, which cannot be read again."""
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEY_CREATE)
+    authorized = service_access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEY_CREATE)
     given = set(permissions)
     checked, _ = all_valid(lambda: checked_name(name, characters_min=1), lambda: _require_any(given))
     _require_having(authorized, given)
@@ -259,13 +259,13 @@ def _require_any(permissions: Collection[Permission]) -> None:
 
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, limit: int, offset: int) -> ApiKeysPage:
     """List the keys of a service, the newest first, also those that have expired."""
-    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
     return uow.api_keys.page(service, limit=limit, offset=offset)
 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> ApiKey:
     """Return a key; raise `ApiKeyUnknown` when the service has none with that id."""
-    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
     key = uow.api_keys.find(service, key_id)
     if key is None:
         raise ApiKeyUnknown
@@ -276,7 +276,7 @@ def search(
     uow: UnitOfWork, slug: str, service_slug: str, *, search: str, after: Position | None, limit: int
 ) -> FoundRows[ListedApiKey]:
     """Find keys of a service by a part of their name or prefix, the newest first; an empty text finds all."""
-    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
     part = search.strip().casefold()
     # A service has at most `KEYS_MAX`, so all of them are read.
     found = [one for one in uow.api_keys.of_service(service) if part in f"{one.key.name}\n{one.key.prefix}".casefold()]
@@ -292,7 +292,7 @@ def show_made(
     uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID, operation: Operation = Operation.API_KEYS_READ
 ) -> ListedApiKey:
     """Return a key with the address of its maker to a caller who may do the operation; raise `ApiKeyUnknown`."""
-    service = access.authorize(uow, slug, service_slug, operation).service
+    service = service_access.authorize(uow, slug, service_slug, operation).service
     found = next((one for one in uow.api_keys.of_service(service) if one.key.id == key_id), None)
     if found is None:
         raise ApiKeyUnknown
@@ -301,19 +301,19 @@ def show_made(
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Authorize the caller to create a key before they describe it."""
-    access.authorize(uow, slug, service_slug, Operation.API_KEY_CREATE)
+    service_access.authorize(uow, slug, service_slug, Operation.API_KEY_CREATE)
 
 
 def lacking(capabilities: frozenset[Capability]) -> Mapping[Permission, Sequence[Capability]]:
     """Return the permissions that a manager of the service with these capabilities cannot give, and what is missing."""
-    held = capabilities | access.OF_MANAGERS
+    held = capabilities | service_access.OF_MANAGERS
     missing = {permission: [one for one in taken if one not in held] for permission, taken in CAPABILITIES.items()}
     return {permission: capabilities for permission, capabilities in missing.items() if capabilities}
 
 
 def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
     """Delete a key, which loses access at once."""
-    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_CHANGE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.API_KEYS_CHANGE).service
     key = uow.api_keys.remove(service, key_id)
     if key is None:
         raise ApiKeyUnknown

@@ -18,7 +18,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import departures
 from core.organizations.departures import LinkOrigin
 from core.sessions import sessions
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

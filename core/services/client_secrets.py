@@ -11,7 +11,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
 from core.secrets import Secret, hash_token
-from core.services import access, admission, management
+from core.services import admission, management, service_access
 from core.services.admission import AssignedService
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def rotate_secret(
     Raise `ServiceNotConfidential` or `ServiceHasKeysAlone` for a service without one, and `ServiceChanged` as
     `management.change` does.
     """
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE)
+    authorized = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_SECRET_ROTATE)
     service = authorized.service
     if seen is not None:
         management.require_seen(service, seen)

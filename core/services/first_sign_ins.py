@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.lazy_dataclasses import dataclass
 from core.limits import SIGN_INS_KEPT_FOR
 from core.organizations.access import Capability, Operation
-from core.services import access, redirect_changes
+from core.services import redirect_changes, service_access
 from core.services.redirect_changes import RefusedRedirect
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Connecting:
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> FirstSignIn | None:
     """Return the first sign-in to a service; None while there is none."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_READ)
     service = authorized.service
     found = uow.first_sign_ins.find(service.organization_id, service.id, since=service.created_at)
     if found is None:

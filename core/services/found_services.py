@@ -19,7 +19,7 @@ from core.organizations.access import Capability, Operation
 from core.organizations.authorization import OrganizationAccess, authorize
 from core.organizations.choices import CHOICES_FOUND_MAX, Choice, Choices, choices, searched
 from core.positions import FoundRows, Position, found_rows
-from core.services import access, management
+from core.services import management, service_access
 from core.services.management import Usage
 from core.services.services import Service, ServiceType
 from core.text import checked_note
@@ -94,13 +94,13 @@ def usage(uow: UnitOfWork, slug: str) -> Usage:
 
 def show_removal(uow: UnitOfWork, slug: str, service_slug: str) -> ServiceEnding:
     """Return what ends when a service is deleted."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     return uow.found_services.figures(service.organization_id, service.id)
 
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, *, typed_slug: str, note: str) -> Service:
     """Delete a service after its slug was typed; raise `BadRequest` for another text, and as `management.delete`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     if typed_slug.strip() != service.slug:
         raise BadRequest.of_field("slug", "This is not the slug of the service. Type the slug exactly as shown.")
     management.delete(uow, slug, service_slug, note=checked_note(note))
@@ -139,7 +139,7 @@ def people_choices(uow: UnitOfWork, authorized: OrganizationAccess, search: str)
     part = part_of_email(search, uow.domain_names.to_ascii)
     found = dict[str, Choice]()
     if part and Capability.ORG_MEMBERS_VIEW in authorized.capabilities:
-        members = uow.elsewhere.people.page(organization_id, part=part, role="", after=None, limit=limit)
+        members = uow.elsewhere.found_members.page(organization_id, part=part, role="", after=None, limit=limit)
         found |= {one.email: Choice(value=one.email, name=one.email, about=one.name or "") for one in members}
     if part and Capability.END_USERS_VIEW in authorized.capabilities:
         users = uow.elsewhere.found_end_users.page(organization_id, part=part, service="", after=None, limit=limit)

@@ -19,9 +19,9 @@ from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Capability, Operation
 from core.organizations.authorization import OrganizationAccess, authorize, authorize_and_lock
+from core.organizations.found_members import ListedMember
 from core.organizations.members import MemberUnknown
 from core.organizations.organizations import MembershipStatus
-from core.organizations.people import ListedMember
 from core.organizations.relations import ServiceRelation
 from core.positions import FoundRows, Position, found_rows
 from core.services.services import Service, ServiceUnknown
@@ -128,7 +128,7 @@ def show_people(
     return ServicePeople(
         service=service,
         grants=found_rows(found, after=after, limit=limit, count=count),
-        candidates=uow.elsewhere.people.page(
+        candidates=uow.elsewhere.found_members.page(
             authorized.organization.id, part=wanted, role="", after=None, limit=CANDIDATES_MAX
         )
         if wanted and Capability.ORG_MEMBERS_VIEW in authorized.capabilities
@@ -145,7 +145,7 @@ def show_access(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) ->
     """Return a member with their grant on a service; raise `ServiceUnknown`, then `MemberUnknown`."""
     authorized = authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, authorized, service_slug)
-    member = uow.people.find(authorized.organization.id, user_id)
+    member = uow.found_members.find(authorized.organization.id, user_id)
     if member is None:
         raise MemberUnknown
     present = uow.service_grants.find(service, user_id)

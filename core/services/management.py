@@ -21,7 +21,7 @@ from core.organizations.access import Capability, Operation
 from core.organizations.departures import MadeCredentialKind, record_maker
 from core.organizations.organizations import Organization
 from core.secrets import Secret, hash_token
-from core.services import access, admission, own_claims, plans
+from core.services import admission, own_claims, plans, service_access
 from core.services.admission import AssignedService
 from core.services.assignments import Assignment
 from core.services.client_records import Outside, host_of
@@ -37,7 +37,7 @@ from core.services.services import (
     checked_scopes,
     individuals_by_default,
 )
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 from core.text import checked_public_name, checked_slug
 from core.wording import Wording
 
@@ -190,7 +190,7 @@ def list_page(
 
 def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
     """Return a service."""
-    return access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
+    return service_access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
 
 
 def change_assigned(
@@ -222,7 +222,7 @@ def change(
     `assigned` replaces the assignments, which requires `org.members.view`; None leaves them as they are. Raise
     `ServiceChanged` when the `version` of the service is not the one that the caller saw, if they name one.
     """
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
+    authorized = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE)
     if seen is not None:
         require_seen(authorized.service, seen)
     after = authorized.service
@@ -300,7 +300,7 @@ def delete(uow: UnitOfWork, slug: str, service_slug: str, *, note: str = "") -> 
 
     The audit log alone keeps the note.
     """
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_DELETE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_DELETE).service
     # Locked, so that no user subscribes and no customer begins between the check and the deletion.
     uow.services.lock(service)
     _require_no_customers(uow, service)

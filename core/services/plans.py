@@ -22,7 +22,7 @@ from core.lazy_dataclasses import dataclass
 from core.limits import COUNTED_MAX
 from core.organizations.access import Operation
 from core.positions import FoundRows, Position, found_rows
-from core.services import access
+from core.services import service_access
 from core.services.services import Service
 from core.text import checked_name, checked_public_name
 from core.wording import Grouped, Wording
@@ -161,7 +161,7 @@ def default_plan(uow: UnitOfWork, service: Service) -> Plan:
 
 def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[CountedPlan]:
     """List the plans of a service, the oldest first."""
-    service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
     return uow.plans.of_service(service)
 
 
@@ -172,7 +172,7 @@ def search(
 
     The numbers of subscriptions are exact up to `COUNTED_MAX`, and one more than that beyond.
     """
-    service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
     part = search.strip()
     found = uow.elsewhere.plans.page(service, part=part, after=after, limit=limit + 1)
     return found_rows(
@@ -182,24 +182,24 @@ def search(
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> PlanEnd:
     """Return a plan with its numbers of subscriptions; raise `PlanUnknown` when the service has none with that id."""
-    service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
     return _with_numbers(uow, _find(uow, service, plan_id))
 
 
 def show_end(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> PlanEnd:
     """Return what `show` does, to a caller who may delete the plan."""
-    service = access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE).service
     return _with_numbers(uow, _find(uow, service, plan_id))
 
 
 def require_changeable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Authorize the caller to change plans before they describe one."""
-    access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE)
+    service_access.authorize(uow, slug, service_slug, Operation.PLANS_CHANGE)
 
 
 def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> Plan:
     """Create a plan; raise `PriceTaken` when its price belongs to another one."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
     plan = Plan(
         id=uow.randomness.new_id(),
         organization_id=service.organization_id,
@@ -230,7 +230,7 @@ def change(
 
     Raise `PlanChanged` when the caller has seen another state of the plan than the stored one.
     """
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
     # Invalid input is refused before an unknown plan.
     checked = _checked(
         {name: value for name, value in changes.items() if value is not None or name == "billing_price_id"}
@@ -251,7 +251,7 @@ def change(
 
 def delete(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> None:
     """Delete a plan with its ended subscriptions; raise `PlanInUse` when it has active ones."""
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
     # Locked, so that no user subscribes between the check and the deletion.
     plan = uow.plans.lock(service, plan_id)
     if plan is None:

@@ -19,7 +19,7 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.networks import shown_network
 from core.organizations.access import Operation
-from core.services import access
+from core.services import service_access
 from core.services.redirect_uris import URI_CHARACTERS_MAX
 from core.services.services import Service
 
@@ -190,7 +190,7 @@ def leaving(
 
 def show(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[ClientProblem]:
     """Return the troubles of a service, newest first; the platform's support reads them too."""
-    service = access.authorize_reader(uow, slug, service_slug, Operation.SERVICE_PROBLEMS_READ)
+    service = service_access.authorize_reader(uow, slug, service_slug, Operation.SERVICE_PROBLEMS_READ)
     return of_service(uow, service)
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from core.errors import Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.organizations.access import Operation
-from core.services import access, management, problems, redirect_uris
+from core.services import management, problems, redirect_uris, service_access
 from core.services.client_records import Outside
 from core.services.problems import ClientProblem, ProblemKind
 from core.services.services import Service
@@ -71,14 +71,14 @@ class RefusedRedirect:
 
 def add(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, seen: str, outside: Outside) -> Service:
     """Register a redirect URI; raise `BadRequest` for one that is invalid, and `ServiceChanged`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     wanted = [*service.redirect_uris, redirect_uri.strip()]
     return management.change(uow, slug, service_slug, {_FIELD: wanted}, outside=outside, seen=seen)
 
 
 def remove(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str, *, seen: str, outside: Outside) -> Service:
     """Remove a redirect URI; raise `RedirectUriGone` when the service does not have it, and `ServiceChanged`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     if redirect_uri not in service.redirect_uris:
         raise RedirectUriGone
     wanted = [one for one in service.redirect_uris if one != redirect_uri]
@@ -90,7 +90,7 @@ def show(uow: UnitOfWork, slug: str, service_slug: str) -> RefusedRedirect | Non
 
     One that may be added comes before one at another host.
     """
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
     refused = _waiting(uow, service)
     return next((one for one in refused if one.is_at_host_of(service)), refused[0] if refused else None)
 
@@ -100,7 +100,7 @@ def show_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: st
 
     Raise `NoRefusedRedirect` for one that was not refused, or that leads to another host.
     """
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     for refused in _waiting(uow, service):
         if refused.is_at_host_of(service) and redirect_uri in {None, refused.redirect_uri}:
             return refused
@@ -112,7 +112,7 @@ def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str
 
     Raise `NoRefusedRedirect` for one at a host at which the service has no address.
     """
-    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = service_access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     if not _require_waiting(uow, service, redirect_uri).is_at_host_of(service):
         raise NoRefusedRedirect
     return add(uow, slug, service_slug, redirect_uri, seen=service.version, outside=outside)
@@ -120,7 +120,7 @@ def add_refused(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str
 
 def forget(uow: UnitOfWork, slug: str, service_slug: str, redirect_uri: str) -> None:
     """Forget the refused redirect URI that the caller saw; raise `RedirectUriGone` when it is gone."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
     _require_waiting(uow, service, redirect_uri)
     uow.client_problems.remove(service.organization_id, service.id, ProblemKind.REDIRECT_URI, redirect_uri)
 

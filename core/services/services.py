@@ -1,8 +1,8 @@
 """Services, the applications of an organization: the entity, its settings for customers, and the rules for its fields.
 
-What members do with services is in `management.py`, access to one in `access.py`, redirect URIs in `redirect_uris.py`.
-The customers themselves are in `core/customers/`, the customer of a session in `core/sessions/customer_contexts.py`,
-and who may sign in for a customer in `core/sign_in/customer_choices.py`.
+What members do with services is in `management.py`, access to one in `service_access.py`, redirect URIs in
+`redirect_uris.py`. The customers themselves are in `core/customers/`, the customer of a session in
+`core/sessions/customer_contexts.py`, and who may sign in for a customer in `core/sign_in/customer_choices.py`.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from core.organizations import standing as organization_standing
 from core.organizations.access import Capability, Operation, RequiredStanding
 from core.organizations.relations import RelationObject
 from core.organizations.standing import Standing
-from core.services import access
-from core.services.access import GRANT_FOR, OF_MANAGERS, ServiceAccess
+from core.services import service_access
+from core.services.service_access import GRANT_FOR, OF_MANAGERS, ServiceAccess
 from core.services.services import Service
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def read(
     **kwargs: Arguments.kwargs,
 ) -> tuple[ServiceStanding, Found]:
     """Authorize the caller for an operation on a service; return their standing and the result of the use case."""
-    authorized = access.authorize(uow, slug, service_slug, operation)
+    authorized = service_access.authorize(uow, slug, service_slug, operation)
     reader, found = organization_standing.read_authorized(
         uow, authorized, lambda: use_case(uow, slug, service_slug, *args, **kwargs)
     )

@@ -171,13 +171,13 @@ def _json_value(value: Any) -> Any:
     return str(value) if isinstance(value, UUID | StrEnum) else value
 
 
-class SoldSubscriptionUnknown(NotFound):
+class ListedSubscriptionUnknown(NotFound):
     """The organization has sold no such subscription."""
 
     default_message = "There is no such subscription. Go back to the list, and choose another one."
 
 
-class SoldSubscriptionChanged(Conflict):
+class SubscriptionChangedSince(Conflict):
     """The subscription is not as the page had shown it."""
 
     default_message = (
@@ -194,7 +194,7 @@ class PaidElsewhere(Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoldSubscription:
+class ListedSubscription:
     """A subscription in the console; `email` is None for a former user, and where the reader sees no end users."""
 
     id: UUID
@@ -229,7 +229,7 @@ class SoldSubscription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoldFilter:
+class SubscriptionFilter:
     """The wanted subscriptions; an empty value or None filters nothing. `part` is a part of the address."""
 
     part: str = ""
@@ -238,19 +238,19 @@ class SoldFilter:
     plan_id: UUID | None = None
 
 
-def found(uow: UnitOfWork, slug: str, wanted: SoldFilter) -> Listing[SoldSubscription]:
+def found(uow: UnitOfWork, slug: str, wanted: SubscriptionFilter) -> Listing[ListedSubscription]:
     """Find subscriptions that an organization has sold, the newest first."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     wanted, organization_id = _checked(uow, authorized, wanted), authorized.organization.id
 
-    def page(**part: Any) -> Sequence[SoldSubscription]:
-        return _told(authorized, uow.elsewhere.sold_subscriptions.page(organization_id, wanted, **part))
+    def page(**part: Any) -> Sequence[ListedSubscription]:
+        return _told(authorized, uow.elsewhere.found_subscriptions.page(organization_id, wanted, **part))
 
-    return Listing(page, partial(uow.elsewhere.sold_subscriptions.count, organization_id, wanted))
+    return Listing(page, partial(uow.elsewhere.found_subscriptions.count, organization_id, wanted))
 
 
-def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[SoldSubscription, Sequence[Plan]]:
-    """Return a subscription and the plans of its service; raise `SoldSubscriptionUnknown`."""
+def show(uow: UnitOfWork, slug: str, subscription_id: UUID) -> tuple[ListedSubscription, Sequence[Plan]]:
+    """Return a subscription and the plans of its service; raise `ListedSubscriptionUnknown`."""
     authorized = authorize(uow, slug, Operation.BILLING_READ)
     organization_id = authorized.organization.id
     [found] = _told(authorized, [_find(uow, organization_id, subscription_id)])
@@ -277,32 +277,32 @@ def cancel(uow: UnitOfWork, slug: str, subscription_id: UUID, *, seen_version: s
 
 def _lock(
     uow: UnitOfWork, slug: str, subscription_id: UUID, seen_version: str
-) -> tuple[Organization, SoldSubscription, Subscription]:
-    """Return a live subscription, locked; raise `SoldSubscriptionChanged` when it is not as the caller saw it."""
+) -> tuple[Organization, ListedSubscription, Subscription]:
+    """Return a live subscription, locked; raise `SubscriptionChangedSince` when it is not as the caller saw it."""
     organization = authorize_and_lock(uow, slug, Operation.SUBSCRIPTIONS_CHANGE).organization
     shown = _find(uow, organization.id, subscription_id)
     before = uow.subscriptions.lock_current(organization.id, shown.service_id, shown.user_id)
     found = _find(uow, organization.id, subscription_id)
     if before is None or before.id != subscription_id or not before.is_live or found.version != seen_version:
-        raise SoldSubscriptionChanged
+        raise SubscriptionChangedSince
     if before.is_billed:
         raise PaidElsewhere
     return organization, found, before
 
 
-def _find(uow: UnitOfWork, organization_id: UUID, subscription_id: UUID) -> SoldSubscription:
-    found = uow.sold_subscriptions.find(organization_id, subscription_id)
+def _find(uow: UnitOfWork, organization_id: UUID, subscription_id: UUID) -> ListedSubscription:
+    found = uow.found_subscriptions.find(organization_id, subscription_id)
     if found is None:
-        raise SoldSubscriptionUnknown
+        raise ListedSubscriptionUnknown
     return found
 
 
-def _told(authorized: OrganizationAccess, found: Sequence[SoldSubscription]) -> Sequence[SoldSubscription]:
+def _told(authorized: OrganizationAccess, found: Sequence[ListedSubscription]) -> Sequence[ListedSubscription]:
     """Return subscriptions without the addresses of end users, if the reader does not see end users."""
     return found if _sees_end_users(authorized) else [replace(one, email=None) for one in found]
 
 
-def _checked(uow: UnitOfWork, authorized: OrganizationAccess, wanted: SoldFilter) -> SoldFilter:
+def _checked(uow: UnitOfWork, authorized: OrganizationAccess, wanted: SubscriptionFilter) -> SubscriptionFilter:
     """Return the filter; a part of the address filters only for a reader who sees end users."""
     part = part_of_email(wanted.part, uow.domain_names.to_ascii) if _sees_end_users(authorized) else ""
     return replace(wanted, part=part)

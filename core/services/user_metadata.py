@@ -15,7 +15,7 @@ from core.events.actions import AuditAction
 from core.lazy_dataclasses import dataclass
 from core.metadata import MetadataPatch
 from core.organizations.access import Operation
-from core.services import access
+from core.services import service_access
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -51,7 +51,7 @@ class HeldUser:
 
 def change(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, patch: MetadataPatch) -> ServiceUser:
     """Change what a service notes about one of its users, as a member; raise `ServiceUserUnknown`."""
-    authorized = access.authorize(uow, slug, service_slug, Operation.SERVICE_USER_CHANGE)
+    authorized = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_USER_CHANGE)
     patch.applied_to({})
     service = authorized.service
     return change_of(uow, service.organization_id, service.id, service.slug, user_id, patch)
@@ -59,7 +59,7 @@ def change(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, patch: 
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> ServiceUser:
     """Return a user of a service with what it notes about them, to a member; raise `ServiceUserUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.SERVICE_USER_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.SERVICE_USER_READ).service
     return found(uow, service.organization_id, service.id, user_id)
 
 

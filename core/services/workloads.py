@@ -20,7 +20,7 @@ from core.organizations import authorization
 from core.organizations.access import Operation
 from core.organizations.authorization import OrganizationAccess
 from core.organizations.keys import OrganizationKey, OrganizationKeyUnknown
-from core.services import access
+from core.services import service_access
 from core.services.client_records import Outside
 from core.services.client_secrets import ServiceNotConfidential
 from core.services.services import Service
@@ -85,7 +85,7 @@ class KeyWithWorkloads:
 
 def create(uow: UnitOfWork, slug: str, service_slug: str, given: WorkloadFields, *, outside: Outside) -> Workload:
     """Let a program authenticate as a service, which must be confidential."""
-    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.WORKLOAD_CREATE)
+    authorized = service_access.authorize_and_lock(uow, slug, service_slug, Operation.WORKLOAD_CREATE)
     service = authorized.service
     require_takes_workloads(service)
     return _add(uow, of_service(service), checked(given, outside), authorized.caller, _named_service(service))
@@ -105,7 +105,7 @@ def create_for_key(uow: UnitOfWork, slug: str, key_id: UUID, given: WorkloadFiel
 
 def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[Workload]:
     """List the workloads of a service, the newest first."""
-    service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_READ).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.WORKLOADS_READ).service
     return uow.workloads.of_holder(of_service(service))
 
 
@@ -117,7 +117,7 @@ def list_of_key(uow: UnitOfWork, slug: str, key_id: UUID) -> KeyWithWorkloads:
 
 def show(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> Workload:
     """Return a workload of a service before it is deleted; raise `WorkloadUnknown`."""
-    service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
     return found_among(uow.workloads.of_holder(of_service(service)), workload_id)
 
 
@@ -129,7 +129,7 @@ def show_of_key(uow: UnitOfWork, slug: str, key_id: UUID, workload_id: UUID) -> 
 
 def delete(uow: UnitOfWork, slug: str, service_slug: str, workload_id: UUID) -> None:
     """Delete a workload of a service, whose program gets no token any more."""
-    service = access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
+    service = service_access.authorize(uow, slug, service_slug, Operation.WORKLOADS_CHANGE).service
     _remove(uow, of_service(service), workload_id, _named_service(service))
 
 
@@ -141,7 +141,7 @@ def delete_of_key(uow: UnitOfWork, slug: str, key_id: UUID, workload_id: UUID) -
 
 def require_creatable(uow: UnitOfWork, slug: str, service_slug: str) -> None:
     """Authorize the caller to add a workload before they describe it."""
-    require_takes_workloads(access.authorize(uow, slug, service_slug, Operation.WORKLOAD_CREATE).service)
+    require_takes_workloads(service_access.authorize(uow, slug, service_slug, Operation.WORKLOAD_CREATE).service)
 
 
 def takes_workloads(service: Service) -> bool:

@@ -21,7 +21,7 @@ from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sessions.sessions import ABSOLUTE_LIFETIME
 
 if TYPE_CHECKING:

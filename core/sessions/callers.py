@@ -15,7 +15,15 @@ from uuid import UUID
 from core.errors import Forbidden, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.sessions import mfa_methods
-from core.sessions.limits import CLOSES, Act, CallerLimits, ConfinedElsewhere, Confinement, Limit, ServiceTokenRefused
+from core.sessions.caller_limits import (
+    CLOSES,
+    Act,
+    CallerLimits,
+    ConfinedElsewhere,
+    Confinement,
+    Limit,
+    ServiceTokenRefused,
+)
 from core.sessions.places import CallerPlace
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from core.errors import OrganizationNotActive, Unauthorized
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
+from core.sessions.caller_limits import AddressNotConfirmed
 from core.sessions.callers import Caller, NoLongerForCustomer
 from core.sessions.client_grants import ClientGrant, RefreshingClient
-from core.sessions.limits import AddressNotConfirmed
 from core.sessions.token_additions import NO_ADDITIONS, TokenAdditions, TokenSubject
 from core.sessions.tokens import TokenGrant, token_grant
 

@@ -16,8 +16,8 @@ from core.errors import Conflict, NotFound
 from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
+from core.sessions.caller_limits import Act, Confinement
 from core.sessions.callers import Caller
-from core.sessions.limits import Act, Confinement
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.services.services import Admission
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in import customer_choices
 from core.sign_in.customer_choices import (
     AS_INDIVIDUAL,

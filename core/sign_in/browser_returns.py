@@ -26,7 +26,7 @@ from core.organizations.settings.branding import BrandedOrganization
 from core.secrets import Secret, hash_token
 from core.sessions import browser_sessions, sessions
 from core.sessions.browser_sessions import BrowserCookie, BrowserSession
-from core.sessions.limits import ClosedWhileImpersonating
+from core.sessions.caller_limits import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sign_in.proofs import FEDERATED, InBrowser

@@ -12,17 +12,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.errors import Forbidden, Refusal
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
-from core.sessions.limits import ClosedWhileImpersonating
+from core.sessions.caller_limits import ClosedWhileImpersonating
 from core.sessions.refresh import SessionOver
 from core.sessions.sessions import ParentSession
 from core.sign_in import conclusion
-from core.sign_in.arrivals import DeferredCircumstances, defer_circumstances, defer_circumstances_of_client
+from core.sign_in.fact_reading import DeferredCircumstances, defer_circumstances, defer_circumstances_of_client
 from core.sign_in.facts import SignInFacts
 from core.sign_in.judgement import judge
 from core.sign_in.mfa_challenges import BegunSession, SecondFactorPending

@@ -1,14 +1,14 @@
 """The common conclusion of every sign-in method: password, passkey, magic link, and later ones.
 
 After any proof of identity the same judgement follows (`rules.py`, `judgement.py`): the facts are read
-(`arrivals.py`), the rules judge them, and their answers are carried out (`effects.py`). A sign-in that waited for a
+(`fact_reading.py`), the rules judge them, and their answers are carried out (`effects.py`). A sign-in that waited for a
 second factor is judged again as a whole, because minutes have passed. Each method makes its proof in its own module.
 
 Another method proves who the caller is and does no more: it makes an `IdentityProof` and passes it here
 (`magic_links.py` is the shortest). What another party could have proved is confined: the proof names to what
-(`core/sessions/limits.py`), and the session keeps it (ops/decisions/0028-confined-sessions.md). What is slow stays
-outside: `entrypoints/shared/sign_in/login.py` reads the hash to compare with, compares it on threads, and concludes in
-a second transaction.
+(`core/sessions/caller_limits.py`), and the session keeps it (ops/decisions/0028-confined-sessions.md). What is slow
+stays outside: `entrypoints/shared/sign_in/login.py` reads the hash to compare with, compares it on threads, and
+concludes in a second transaction.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from core.accounts.users import User
 from core.errors import Refusal
 from core.sessions.sessions import MFA
-from core.sign_in import arrivals, effects
-from core.sign_in.arrivals import DeferredCircumstances
+from core.sign_in import effects, fact_reading
 from core.sign_in.customer_choices import CustomerDue
+from core.sign_in.fact_reading import DeferredCircumstances
 from core.sign_in.facts import SignInFacts, Stage
 from core.sign_in.judgement import Judgement, judge
 from core.sign_in.login_events import noted_refusal
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def conclude(uow: UnitOfWork, proof: IdentityProof, destination: Destination) -> Outcome:
     """Begin a session for a proved identity, require a second factor, or refuse."""
     locked = uow.users.defer_lock(proof.user_id)
-    circumstances = arrivals.defer_circumstances(uow, proof.user_id, destination)
+    circumstances = fact_reading.defer_circumstances(uow, proof.user_id, destination)
     return conclude_locked(uow, locked(), proof, destination, circumstances)
 
 
@@ -151,9 +151,9 @@ def _judged(
     judged = judge(RULES, facts)
     while judged.stage is not None or judged.answer is Amend.RECLAIM:
         if judged.stage is Stage.UNCONFIRMED_ACCESS:
-            facts = arrivals.with_unconfirmed_access(uow, facts)
+            facts = fact_reading.with_unconfirmed_access(uow, facts)
         elif judged.stage is Stage.CIRCUMSTANCES:
-            facts = arrivals.with_circumstances(uow, facts, circumstances)
+            facts = fact_reading.with_circumstances(uow, facts, circumstances)
         else:
             # What was deferred before is out of date.
             facts, circumstances = effects.amend(uow, facts), None

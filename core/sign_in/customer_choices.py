@@ -23,7 +23,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations.authorization import MembershipSuspended
 from core.secrets import Secret
 from core.services.services import CustomerPolicy, Individuals
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.reasons import SignInReason
 

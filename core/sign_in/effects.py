@@ -19,13 +19,13 @@ from core.mail.mail import MailTemplate
 from core.organizations import departures
 from core.secrets import hash_token
 from core.sessions import refresh
+from core.sessions.caller_limits import CallerLimits
 from core.sessions.callers import Caller, CallerAccount, CallerSession
-from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_additions import TokenSubject
 from core.sessions.tokens import token_grant
-from core.sign_in import arrivals, browser_returns, judgement, login_events, mfa_challenges, recognition
+from core.sign_in import browser_returns, fact_reading, judgement, login_events, mfa_challenges, recognition
 from core.sign_in.customer_choices import CustomerRequired, ForCustomer, Undecided
 from core.sign_in.facts import KnownDevice, SignInFacts
 from core.sign_in.identities import ProviderSession
@@ -51,7 +51,7 @@ _FAILED: Final = frozenset(
 def amend(uow: UnitOfWork, facts: SignInFacts) -> SignInFacts:
     """Give the account to its user, who has proved the address, and return the facts since then."""
     proved = replace(facts, user=addresses.reclaim(uow, facts.account), has_unconfirmed_access=None, circumstances=None)
-    return arrivals.with_circumstances(uow, proved) if facts.circumstances is not None else proved
+    return fact_reading.with_circumstances(uow, proved) if facts.circumstances is not None else proved
 
 
 def apply(

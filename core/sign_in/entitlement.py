@@ -19,7 +19,7 @@ from core.lazy_dataclasses import dataclass
 from core.organizations import access, group_roles
 from core.organizations.authorization import MembershipSuspended
 from core.organizations.organizations import MEMBER
-from core.sessions.limits import AddressNotConfirmed, Confinement
+from core.sessions.caller_limits import AddressNotConfirmed, Confinement
 from core.sign_in.reasons import SignInInterrupted, SignInReason
 
 

@@ -1,4 +1,4 @@
-"""The facts by which a sign-in is judged: frozen values, which `arrivals.py` reads.
+"""The facts by which a sign-in is judged: frozen values, which `fact_reading.py` reads.
 
 What follows from them without a read is here too, so that the rules name it and compute nothing twice.
 """

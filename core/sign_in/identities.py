@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.providers import Provider, title_of
+from core.accounts.sign_in_methods import Provider, title_of
 from core.errors import BadRequest, Conflict, NotFound
 from core.lazy_dataclasses import dataclass
 from core.mail import mail
@@ -22,8 +22,8 @@ from core.mail.mail import MailTemplate
 from core.organizations import group_roles
 from core.secrets import Secret
 from core.sessions import callers, sessions
+from core.sessions.caller_limits import Act, Confinement
 from core.sessions.callers import Caller
-from core.sessions.limits import Act, Confinement
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -22,7 +22,7 @@ from core.accounts.sign_in_failures import SignInFailure
 from core.accounts.users import User
 from core.errors import Refusal
 from core.lazy_dataclasses import dataclass
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in import places
 from core.sign_in.facts import SignInFacts
 from core.sign_in.reasons import SignInReason, SignInRefused, reason_of_account

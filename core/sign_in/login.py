@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.accounts import sign_in_failures
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.email_addresses import canonical_email
 from core.errors import RateLimitExceeded
 from core.lazy_dataclasses import dataclass
-from core.sign_in import arrivals, conclusion, places, recognition
+from core.sign_in import conclusion, fact_reading, places, recognition
 from core.sign_in.judgement import BEFORE_COMPARISON, BY_COMPARISON, Failures, PasswordFacts, judge
 from core.sign_in.login_events import noted_refusal, refuse
 from core.sign_in.mfa_challenges import Outcome
@@ -107,7 +107,7 @@ def finish(
     if user is None or refusal is not None:
         return _refuse(uow, attempt, destination, reason=reason_of_rule(refusal))
     locked = uow.credentials.defer_lock(user.id)
-    circumstances = arrivals.defer_circumstances(uow, user.id, destination)
+    circumstances = fact_reading.defer_circumstances(uow, user.id, destination)
     stored = locked()
     if stored is None or stored.password_hash != attempt.password_hash:
         # The password was changed or reset during the comparison.

@@ -24,8 +24,8 @@ from uuid import UUID
 from core.accounts import links, one_time_tokens, return_targets
 from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.providers import Provider
 from core.accounts.return_targets import RequestingBrowser, ReturnRequest, ReturnTarget
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
 from core.errors import BadRequest, Refusal, SsoRequired

@@ -23,8 +23,8 @@ from core.credentials.user_agents import Description
 from core.errors import NotFound
 from core.lazy_dataclasses import dataclass
 from core.sessions import sessions
+from core.sessions.caller_limits import Act
 from core.sessions.callers import Caller
-from core.sessions.limits import Act
 from core.sign_in import identities
 from core.sign_in.risk import Location
 from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.credentials import passkey_challenges
 from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose, StoredPasskeyChallenge

@@ -1,6 +1,6 @@
 """Where a sign-in leads: the organization and the service that it names, and what they are to the user.
 
-All of it is read at once, after the account was locked (`core/sign_in/arrivals.py`).
+All of it is read at once, after the account was locked (`core/sign_in/fact_reading.py`).
 """
 
 from __future__ import annotations

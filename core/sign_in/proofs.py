@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.sessions import MAILED
 
 if TYPE_CHECKING:
     from core.sessions.browser_sessions import BrowserSession
-    from core.sessions.limits import Confinement
+    from core.sessions.caller_limits import Confinement
     from core.sign_in.identities import ProviderSession
 
 # A sign-in by another party's word, for which there is no registered method (RFC 8176).

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import ErrorCode, Refusal
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 from core.sign_in.identities import IdentityUnknown, ProviderTokens, context_of
 from core.sign_in.upstream.flows import ProviderClient
 from core.sign_in.upstream.providers import ExternalProvider

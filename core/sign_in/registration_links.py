@@ -11,9 +11,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts import sign_in_failures, verification
+from core.accounts import email_verification, sign_in_failures
 from core.accounts.links import LinkUnusable
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.lazy_dataclasses import dataclass
 from core.sign_in import conclusion
@@ -43,10 +43,10 @@ class RegistrationAttempt:
 
 def begin(uow: UnitOfWork, token: str, network: str | None) -> RegistrationAttempt:
     """Count an attempt, and return it with the hash to compare; raise `LinkUnusable` or `RateLimitExceeded`."""
-    found = verification.inspect_unproved(uow, token)
+    found = email_verification.inspect_unproved(uow, token)
     if found.registration is None:
         # The link has no registration, or another request is using it up at this moment.
-        raise LinkUnusable(verification.TEXTS.used).because("no_registration")
+        raise LinkUnusable(email_verification.TEXTS.used).because("no_registration")
     attempt_id = sign_in_failures.attempt(uow, found.user.email, network)
     return RegistrationAttempt(id=attempt_id, user=found.user, password_hash=found.registration.password_hash)
 
@@ -80,6 +80,6 @@ def confirm(uow: UnitOfWork, token: str, destination: Destination) -> Outcome:
 
 
 def _confirm(uow: UnitOfWork, token: str, destination: Destination, *, method: str) -> Outcome:
-    user = verification.confirm(uow, token)
+    user = email_verification.confirm(uow, token)
     proof = IdentityProof(user_id=user.id, provider=Provider.PASSWORD, amr=(method,))
     return conclusion.conclude_locked(uow, user, proof, destination)

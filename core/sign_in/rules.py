@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 from core.errors import Forbidden, Refusal, SsoRequired
 from core.lazy_dataclasses import dataclass
 from core.organizations import session_strength
-from core.sessions.limits import AddressDisowned, MailedProofRequired
+from core.sessions.caller_limits import AddressDisowned, MailedProofRequired
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.sessions import MAILED
 from core.sign_in import admission, entitlement, places

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from core.accounts import sign_in_failures
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.credentials import mfa, passkey_challenges, passkeys
 from core.credentials.mfa import MfaEvent

@@ -1,9 +1,9 @@
 """The feed, from which an organization pulls its events in the order of their positions, from a cursor on.
 
-Only committed events get positions (`sequencing.hand_on`), so a cursor never passes an event that is committed later. A
-cursor holds a position, masked because positions count events, and the time when it was made: it is valid as long as
-events are kept. A database that was restored to an earlier moment gives positions again that a cursor has passed; the
-cursor's time shows that, because the events with them happened later (ops/decisions/0021).
+Only committed events get positions (`sequencing.assign_positions`), so a cursor never passes an event that is committed
+later. A cursor holds a position, masked because positions count events, and the time when it was made: it is valid as
+long as events are kept. A database that was restored to an earlier moment gives positions again that a cursor has
+passed; the cursor's time shows that, because the events with them happened later (ops/decisions/0021).
 
 Receivers get the address beside the id of each user, if the organization knows it: of its members, of the end users of
 its services, and of former ones while they keep that address. Addresses are read when an event is delivered or pulled,

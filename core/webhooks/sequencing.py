@@ -52,7 +52,7 @@ class WaitingEvent:
 class WaitingEvents:
     """The first waiting events of some organizations, each organization's in order; `has_more` if there are others.
 
-    `busy` organizations were left out, because other transactions hand their events on. `complete` ones have no other
+    `busy` organizations were left out, because other transactions assign their positions. `complete` ones have no other
     waiting event. `seen_until` is the last organization that was looked at.
     """
 
@@ -64,25 +64,25 @@ class WaitingEvents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandedOn:
-    """How many events were handed on; if others wait, `continue_after` is the last organization that had its turn."""
+class SequencedBatch:
+    """How many events got positions; if others wait, `continue_after` is the last organization that had its turn."""
 
     events: int
     has_more: bool
     continue_after: UUID | None
 
 
-def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> HandedOn:
-    """Hand on events for about `rows_max` rows, beginning with the organizations after `after`.
+def assign_positions(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> SequencedBatch:
+    """Assign positions to events of about `rows_max` rows, beginning with the organizations after `after`.
 
-    No events, but `has_more`, means that other transactions are handing on at this moment. Events that are older than
-    the feed's retention need no position.
+    No events, but `has_more`, means that other transactions are assigning them at this moment. Events that are older
+    than the feed's retention need no position.
     """
     kept_since = uow.now - RETENTION
     waiting = uow.event_sequencing.waiting(rows_max, after=after, kept_since=kept_since)
     batch = batch_of(waiting.events, rows_max)
     if batch:
-        uow.event_sequencing.hand_on(batch)
+        uow.event_sequencing.assign_positions(batch)
     left = {event.organization_id for event in waiting.events} if len(batch) < len(waiting.events) else set[UUID]()
     if done := [organization_id for organization_id in waiting.complete if organization_id not in left]:
         # Last, because other transactions of the organization wait while a mark is removed.
@@ -91,11 +91,11 @@ def hand_on(uow: UnitOfWork, rows_max: int, after: UUID | None = None) -> Handed
     has_more = waiting.has_more or waiting.busy > 0 or bool(left)
     # A batch begins with the first event of each organization, in the order of the organizations.
     last = list(dict.fromkeys(event.organization_id for event in batch))[-1] if batch else waiting.seen_until
-    return HandedOn(events=len(batch), has_more=has_more, continue_after=last if has_more else None)
+    return SequencedBatch(events=len(batch), has_more=has_more, continue_after=last if has_more else None)
 
 
 def batch_of(waiting: Sequence[WaitingEvent], rows_max: int) -> Sequence[WaitingEvent]:
-    """Return the events to hand on: at most `rows_max` rows, or a single event, divided evenly among organizations.
+    """Return the events that get positions: `rows_max` rows at most, or one event, divided evenly among organizations.
 
     Each organization has its first waiting events, in order.
     """

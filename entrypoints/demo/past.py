@@ -110,7 +110,7 @@ class Past:
         """Do what the background tasks would have done by now: sequence events, and deliver what is due."""
         database = self.installation.database
         while True:
-            handed_on = await database.transact(sequencing.hand_on, ROWS_MAX, self._turn)
+            handed_on = await database.transact(sequencing.assign_positions, ROWS_MAX, self._turn)
             self._turn = handed_on.continue_after
             if not handed_on.has_more:
                 break

@@ -1,6 +1,6 @@
 """`gatehouse audit verify`: checks the hash chains of audit logs, in the database or in an export.
 
-`core/audit/verification.py` decides what fits. A log of millions of entries is read in parts, and the progress is
+`core/audit/chain_verification.py` decides what fits. A log of millions of entries is read in parts, and the progress is
 reported.
 """
 
@@ -18,7 +18,7 @@ import trio
 
 from core.audit import chain
 from core.audit.chain import OrganizationChain, OutsideEntry
-from core.audit.verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
+from core.audit.chain_verification import ChainBroken, ChainVerifier, KeptHead, wrong_field_of_proof
 from core.errors import TokenInvalid
 from core.lazy_dataclasses import dataclass
 from core.sessions.tokens import SigningKeyUnknown, TokenKind

@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import cycle
 from typing import Final
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.invitations.invitations import LIFETIME, InvitationStatus
 from core.organizations.organizations import ADMIN, MEMBER, OWNER, OrganizationStatus
 from ops.seeding.drawing import HEXADECIMAL, NULL, Batch, chance_of, line

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.events.actions import AuditAction, TargetType
 from core.organizations.organizations import ADMIN, MEMBER
 from core.sign_in.risk import RiskFactor

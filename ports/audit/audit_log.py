@@ -9,8 +9,8 @@ from uuid import UUID
 
 from core.audit.analytics import DailyLogins, Period, ProviderLogins, RecentLogin, ServiceLogins
 from core.audit.audit_log import AuditLogEntry, AuditLogFilter, FoundEntry, SearchedEntries
+from core.audit.entry_search import EntrySearch
 from core.audit.person_records import PersonService, PersonSession
-from core.audit.search import EntrySearch
 from core.audit.sign_in_counts import ActiveUsers, SignInFigures, SignInFilter, SignInsOfDay
 from core.audit.sign_in_log import ActiveUser, LoggedSignIn, SignInPerson
 from core.ids import LAST_ID

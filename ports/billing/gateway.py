@@ -8,8 +8,8 @@ from typing import Protocol
 from uuid import UUID
 
 from core.billing.checkout import Checkout
-from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, ReadSubscription
+from core.billing.provider_customers import CustomerCreation
 from core.billing.sandbox import SandboxDelivery
 from core.billing.sandbox_events import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 

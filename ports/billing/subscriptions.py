@@ -7,16 +7,16 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.billing.customers import MethodEntry
 from core.billing.notices import Buyer
 from core.billing.own_subscriptions import PersonalSubscription
 from core.billing.provider import BillingMode, SubscriptionBinding
+from core.billing.provider_customers import MethodEntry
 from core.billing.provider_events import BillingEvent
 from core.billing.reconciliation import DueSubscription
 from core.billing.subscriptions import BillingSubscription, Known
 from core.deferred import Deferred
 from core.services.api_keys import ServiceCaller
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 
 class BillingSubscriptions(Protocol):

@@ -13,7 +13,7 @@ from core.customers.found_customers import CustomerCounts, CustomerFigures, Cust
 from core.customers.made_customers import EndedCustomer
 from core.customers.made_for_us import MadeThingsPage, ThingForUs
 from core.customers.my_applications import OwnCustomer
-from core.customers.relations import Relation
+from core.customers.relation_log import Relation
 from core.customers.service_settings import RoleUses
 from core.customers.usage import ServiceUsage
 from core.positions import Position

@@ -13,11 +13,11 @@ from core.customers.my_applications import Tile, TilePosition
 from core.customers.product_sign_ins import ProductSignIn
 from core.customers.products import Product, ProductsPage
 from core.customers.refused_sign_ins import RefusedSignIn
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.deferred import Deferred
 from core.positions import Position
 from core.services.services import Service, ServiceRole
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in.reasons import SignInReason
 from core.sign_in.sign_ins import Scope
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.invitations.answers import ReceivedInvitation
+from core.invitations.found_invitations import ListedInvitation
 from core.invitations.invitations import (
     DueInvitation,
     Invitation,
@@ -16,7 +16,7 @@ from core.invitations.invitations import (
     SentInvitation,
     Waiting,
 )
-from core.invitations.invited import ListedInvitation
+from core.invitations.own_invitations import ReceivedInvitation
 from core.positions import Position
 from core.secrets import Secret
 
@@ -113,7 +113,7 @@ class Invitations(Protocol):
         ...
 
 
-class Invited(Protocol):
+class FoundInvitations(Protocol):
     """Reads of the invitations of an organization; an empty part and the status None filter nothing."""
 
     def page(

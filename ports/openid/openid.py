@@ -11,9 +11,9 @@ from core.attempts import Attempt
 from core.deferred import Deferred
 from core.openid.clients import Client
 from core.openid.device import DeviceCode, WaitingDevice
-from core.openid.grants import AuthorizationCode, UsedCode
 from core.openid.logout import LeasedService
 from core.openid.requests import StoredRequest
+from core.openid.token_grants import AuthorizationCode, UsedCode
 from core.sessions.refresh import Refreshable
 
 

@@ -7,11 +7,11 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
+from core.organizations.found_members import ListedMember, MemberDeparture
 from core.organizations.group_roles import AlikeMembers, FittedMember, GivingRules, GroupRule, MadeRule
 from core.organizations.group_rules import PersonOfRules
 from core.organizations.members import Member, MembersPage
 from core.organizations.organizations import Membership
-from core.organizations.people import ListedMember, MemberDeparture
 from core.organizations.roles import Role, RoleHolders
 from core.organizations.tiers import CountedTier, Tier
 from core.positions import Position
@@ -66,7 +66,7 @@ class Members(Protocol):
         """Defer counting the members of an organization and the people it admits for the customers of its services."""
         ...
 
-    def lock_count(self, organization_id: UUID) -> None:
+    def lock_admissions(self, organization_id: UUID) -> None:
         """Let no other transaction admit people for customers of an organization before this one ends."""
         ...
 
@@ -99,7 +99,7 @@ class Members(Protocol):
         ...
 
 
-class People(Protocol):
+class FoundMembers(Protocol):
     """Reads of members; none of them reads the accounts of the platform whole."""
 
     def page(

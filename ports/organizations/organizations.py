@@ -9,10 +9,10 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.organizations.bulk_jobs import Job, JobKind, JobRow, JobState, NewJob, RowState, WantedRow
-from core.organizations.deletion import DeletedOrganization, Ending, Told
+from core.organizations.deletion import DeletedOrganization, Ending, InformedManager
 from core.organizations.management import OrganizationDetails, OrganizationMembership
 from core.organizations.organizations import InternalPlace, Organization
-from core.organizations.overview import Matter, MatterKind, SetupSteps
+from core.organizations.overview import AttentionItem, AttentionKind, SetupSteps
 from core.organizations.relations import Relation, RelationObject
 from core.positions import Position
 
@@ -114,9 +114,9 @@ class Overviews(Protocol):
         """Return the parts that an organization has set up, and whether one of its members has a second factor."""
         ...
 
-    def matters(
-        self, organization_id: UUID, kinds: Sequence[MatterKind], *, default_seats: int, of_kind_max: int
-    ) -> Sequence[Matter]:
+    def attention_items(
+        self, organization_id: UUID, kinds: Sequence[AttentionKind], *, default_seats: int, of_kind_max: int
+    ) -> Sequence[AttentionItem]:
         """Return matters of these kinds that a person has to look at, at most `of_kind_max` of each, in any order."""
         ...
 
@@ -233,7 +233,7 @@ class DeletedOrganizations(Protocol):
         """
         ...
 
-    def told(self, organization_id: UUID, *, limit: int) -> Sequence[Told]:
+    def managers_to_inform(self, organization_id: UUID, *, limit: int) -> Sequence[InformedManager]:
         """Return the owner and the admins who can sign in: the owner first, then the longest-serving admins."""
         ...
 

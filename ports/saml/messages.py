@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from core.key_certificates import MadeCertificate, SamlSigningKey
+from core.saml.identity_providers import ProviderMetadata
 from core.saml.messages import (
     AuthnRequest,
     EncodedMessage,
@@ -14,7 +15,6 @@ from core.saml.messages import (
     SamlBinding,
     SamlLogoutRequest,
 )
-from core.saml.providers import ProviderMetadata
 
 
 class SamlMessages(Protocol):

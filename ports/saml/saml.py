@@ -9,8 +9,8 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.saml.configuration import ConfigurationView, SamlConfiguration
+from core.saml.identity_providers import SamlProvider
 from core.saml.logout_steps import Logout
-from core.saml.providers import SamlProvider
 from core.saml.requests import LastContact, OpenTarget, PendingRequest
 from core.saml.sessions import SamlSession, SessionState
 from core.saml.visits import AdmissionStanding

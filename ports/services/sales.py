@@ -11,7 +11,7 @@ from core.positions import Position
 from core.services.plans import CountedPlan, Plan
 from core.services.sales import ChangeFilter, Seller, Sold, SoldNames, SoldSums, SubscriptionChange
 from core.services.services import Service
-from core.services.subscriptions import SoldFilter, SoldSubscription, Subscription
+from core.services.subscriptions import ListedSubscription, Subscription, SubscriptionFilter
 
 
 class SalesBook(Protocol):
@@ -145,19 +145,19 @@ class Subscriptions(Protocol):
         ...
 
 
-class SoldSubscriptions(Protocol):
+class FoundSubscriptions(Protocol):
     """Subscriptions to the services of an organization."""
 
     def page(
-        self, organization_id: UUID, wanted: SoldFilter, *, after: Position | None, limit: int
-    ) -> Sequence[SoldSubscription]:
+        self, organization_id: UUID, wanted: SubscriptionFilter, *, after: Position | None, limit: int
+    ) -> Sequence[ListedSubscription]:
         """Return subscriptions, the newest first."""
         ...
 
-    def count(self, organization_id: UUID, wanted: SoldFilter, *, counted_max: int) -> int:
+    def count(self, organization_id: UUID, wanted: SubscriptionFilter, *, counted_max: int) -> int:
         """Count subscriptions, up to `counted_max`."""
         ...
 
-    def find(self, organization_id: UUID, subscription_id: UUID) -> SoldSubscription | None:
+    def find(self, organization_id: UUID, subscription_id: UUID) -> ListedSubscription | None:
         """Return a subscription to a service of this organization; None when there is none."""
         ...

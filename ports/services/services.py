@@ -18,7 +18,7 @@ from core.services.problems import ClientProblem, ProblemKind
 from core.services.services import Service, ServiceType
 from core.services.workload_rules import RefusedAssertion, Workload
 from core.services.workloads import HeldKey, WorkloadHolder
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 
 class Services(Protocol):

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from core.deferred import Deferred
 from core.sessions.browser_sessions import BrowserSession
+from core.sessions.caller_limits import Confinement
 from core.sessions.callers import Caller
 from core.sessions.client_grants import ClientGrant
 from core.sessions.customer_endings import ClosedSession, RecheckedBatch
-from core.sessions.limits import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, ParentSession, Session
 from core.sessions.token_additions import TokenSubject

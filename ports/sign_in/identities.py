@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.deferred import Deferred
 from core.sign_in.entitlement import ConnectionStanding
 from core.sign_in.identities import Identity, IdentityContext, ProvenIdentity, ProviderTokens

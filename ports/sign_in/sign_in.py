@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.deferred import Deferred
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.login_events import LoginEvent, NamedPlace, RefusedAttempt
 from core.sign_in.mfa_challenges import MfaChallenge

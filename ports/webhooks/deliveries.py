@@ -154,7 +154,7 @@ class EventSequencing(Protocol):
         """
         ...
 
-    def hand_on(self, events: Sequence[WaitingEvent]) -> None:
+    def assign_positions(self, events: Sequence[WaitingEvent]) -> None:
         """Give these events the next positions of their organizations, and make the deliveries to active webhooks."""
         ...
 

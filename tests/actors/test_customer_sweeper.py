@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from actors.customer_sweeper import CustomerSweeper
 from adapters.prometheus import PrometheusMetrics
-from core.customers.people_events import BATCH_PEOPLE_MAX, Told, tell
+from core.customers.people_events import BATCH_PEOPLE_MAX, PublishedBatch, publish_batch
 from core.sessions.customer_endings import BATCH_SESSIONS_MAX, recheck
 from ports.database import Database
 from tests.mailboxes import RecordedMailboxes, let_work
@@ -25,14 +25,14 @@ class FakeDatabase:
         self.taken: list[float] = []
         self.turns: list[UUID | None] = []
 
-    async def transact(self, use_case: object, *arguments: Any) -> int | Told:
+    async def transact(self, use_case: object, *arguments: Any) -> int | PublishedBatch:
         await trio.lowlevel.checkpoint()
-        if use_case is tell:
+        if use_case is publish_batch:
             people_max, last_turn = arguments
             assert people_max == BATCH_PEOPLE_MAX
             self.turns.append(last_turn)
             self.news -= 1
-            return Told(has_more=self.news >= 0, last_turn=UUID(int=len(self.turns)))
+            return PublishedBatch(has_more=self.news >= 0, last_turn=UUID(int=len(self.turns)))
         assert (use_case, arguments) == (recheck, (BATCH_SESSIONS_MAX,))
         self.taken.append(trio.current_time())
         self.waiting -= 1

@@ -35,15 +35,15 @@ def commits_of_all_nodes(builder: Builder) -> int:
     return int(number)
 
 
-def hand_on(transact: Transact) -> None:
-    transact(sequencing.hand_on, 10)
+def assign_positions(transact: Transact) -> None:
+    transact(sequencing.assign_positions, 10)
 
 
 def seal(transact: Transact) -> None:
     transact(chain.seal_next, BATCH_ENTRIES)
 
 
-@pytest.mark.parametrize("step", [hand_on, seal])
+@pytest.mark.parametrize("step", [assign_positions, seal])
 def test_what_gives_positions_commits_on_all_nodes_or_on_none(
     builder: Builder, clock: SettableClock, transact: Transact, step: Callable[[Transact], None]
 ) -> None:

@@ -206,7 +206,7 @@ async def test_handing_on_events_is_announced_with_its_commit(
     listening: PostgresListening, transact: Callable[..., Any], connection: Connection, clock: SettableClock
 ) -> None:
     async with listening.open() as waiting:
-        transact(sequencing.hand_on, 10)
+        transact(sequencing.assign_positions, 10)
         connection.execute(
             """
             INSERT INTO events (id, type, organization_id, data, occurred_at)
@@ -216,7 +216,7 @@ async def test_handing_on_events_is_announced_with_its_commit(
         )
         nothing = await words(waiting, SHORT_SECONDS)
 
-        transact(sequencing.hand_on, 10)
+        transact(sequencing.assign_positions, 10)
 
         assert (nothing, await words(waiting)) == ([], [{Word.FEED}])
 

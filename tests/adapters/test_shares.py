@@ -14,7 +14,7 @@ import trio
 from adapters.gateways.name_lookups import Shares
 from adapters.gateways.outbound import of, outbound_client
 from adapters.gateways.upstream_requests import REQUESTS_OF_AN_ORGANIZATION_MAX, UpstreamRequests
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from tests.receiver import Receiver, open_receiver
 from tests.waiting import eventually
 

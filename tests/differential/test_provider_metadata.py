@@ -23,7 +23,7 @@ from adapters.gateways.upstream_connections import _decoded
 from adapters.saml import upstream
 from adapters.saml.documents import METADATA, PROTOCOL, SIGNATURE, Unreadable
 from core.sign_in.upstream import discovery
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from tests.differential import jws_reader
 from tests.differential.opinions import Case, Difference, many_examples, mutated, require_agreement, require_real
 from tests.service_provider import DECLARED, NAMESPACES, POST, key_pair

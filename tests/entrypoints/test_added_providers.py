@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.organizations.settings.pictures import PictureType
 from core.secrets import Secret
 from entrypoints import capabilities, equipment, settings

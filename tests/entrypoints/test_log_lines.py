@@ -96,14 +96,14 @@ class Counting:
         return
 
 
-def _told(dropped: Mapping[str, int], since: datetime) -> bytes:
+def _report_dropped(dropped: Mapping[str, int], since: datetime) -> bytes:
     assert since.tzinfo is not None
     return f"dropped {dict(dropped)}\n".encode()
 
 
 def _lines(outlet: Outlet, *, lines_max: int = 10 * MANY, dropped: DroppedLines | None = None) -> LogLines:
     kept = KeptLines(lines_max=lines_max, bytes_max=10**8)
-    return LogLines(outlet, told=_told, dropped=dropped or DroppedLines(), kept=kept)
+    return LogLines(outlet, report_dropped=_report_dropped, dropped=dropped or DroppedLines(), kept=kept)
 
 
 def test_a_line_that_is_read_is_one_call_and_no_thread() -> None:

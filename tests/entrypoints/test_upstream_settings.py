@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient
 from entrypoints.settings import SettingInvalid, load

@@ -13,7 +13,7 @@ from ops.benchmarks.periodic import PeriodicFigures, run_actors
 async def test_the_actors_run_on_the_database_and_are_timed(database_url: str, tmp_path: Path) -> None:
     figures = await run_actors(tmp_path, database_url, seconds=1.0)
 
-    assert "webhooks.sequencing.hand_on" in figures.took_ms
+    assert "webhooks.sequencing.assign_positions" in figures.took_ms
     assert all(took > 0 for each in figures.took_ms.values() for took in each)
 
 

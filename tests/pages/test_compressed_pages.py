@@ -191,7 +191,7 @@ OF_STATE = {
     "organizations/organizations_own.html",
     "credentials/passkeys_new.html",
     "credentials/host_passkeys.html",
-    "openid/authorization.html",
+    "openid/authorization_endpoint.html",
 }
 # What hidden fields are named that are no secret to a page of the same person; each other name is `CARRIED_SECRETS`.
 HIDDEN = re.compile(r'type="hidden" name="([a-z_A-Z]+)"')

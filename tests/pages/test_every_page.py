@@ -44,7 +44,7 @@ UNSEEN: Final = {
     "LinkOrigin": {"KEY"},  # a link by a key takes the backend of a service
     "ListedMailState": {"SENT"},  # mails that were sent are not counted
     "MailState": {"DISCARDED"},  # such a mail is in no list
-    "MatterKind": {"SIEM_LAGGING", "SIEM_OFF", "WEBHOOK_RETRYING"},  # the one receiver fails, and the webhook loses
+    "AttentionKind": {"SIEM_LAGGING", "SIEM_OFF", "WEBHOOK_RETRYING"},  # the one receiver fails, and the webhook loses
     "Provider": {"PASSWORD", "PASSKEY", "MAGIC_LINK", "SAML"},  # they have no account elsewhere to link
     "RequiredStanding": {"MEMBER"},  # every member has it, so no page says that it is missing
     "Rule": {"SEAT"},  # no end user comes to the organization whose seats are used

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in import admission, customer_choices
 from core.sign_in.customer_choices import ForCustomer, NotOpen, Undecided
 from core.sign_in.places import Place

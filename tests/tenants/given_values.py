@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.single_sign_on import RequiredConnection
 from core.accounts.users import User
 from core.organizations.access import Capability
 from core.organizations.organizations import Organization, OrganizationStatus
 from core.services.services import Admission, CustomerPolicy, Individuals, Service, ServiceType
+from core.sessions.caller_limits import CallerLimits, Confinement
 from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.customer_contexts import CustomerContext
-from core.sessions.limits import CallerLimits, Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import CallerPlace, CallerService
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding

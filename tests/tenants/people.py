@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.tenants.customers import Customer, Membership
 from tests.tenants.desk import Desk
 from tests.tenants.model import Violation
-from tests.world.people_events import tell_everything
+from tests.world.people_events import publish_everything
 
 if TYPE_CHECKING:
     from tests.tenants.neighbourhood import Neighbourhood
@@ -96,7 +96,7 @@ async def judge_news(hood: Neighbourhood, desk: Desk) -> None:
         if customer.shares_directory:
             desk.told |= {(user_id, customer.id) for user_id in people}
             desk.shown |= {one.email for one in people.values()}
-    await tell_everything(hood.world.installation.database)
+    await publish_everything(hood.world.installation.database)
     came, last = _come(hood, desk), dict[tuple[str, str], tuple[str, Any]]()
     hidden = [one.organization_id for one in desk.customers]
     for organization_id, kind, actor_id, data in hood.world.rows(

@@ -95,7 +95,7 @@ async def judge_feeds(hood: Neighbourhood) -> None:
 
 
 async def _hand_on(hood: Neighbourhood) -> None:
-    while (await hood.world.installation.database.transact(sequencing.hand_on, EVENTS_MAX)).has_more:
+    while (await hood.world.installation.database.transact(sequencing.assign_positions, EVENTS_MAX)).has_more:
         pass
 
 

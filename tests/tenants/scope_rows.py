@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from tests.tenants.scope_states import (
     CUSTOMERS,
     EDITOR,

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from tests.tenants.scope_rows import ScopeRows, SessionRow, Written
 from tests.tenants.scope_states import (
     CUSTOMERS,

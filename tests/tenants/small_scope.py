@@ -18,7 +18,7 @@ from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.customer_choices import CustomerStanding, SuspendedCustomer
 from tests.tenants.customers import ALONE, Assignment, Coming, Customer, Facts, Membership, Standing, V

@@ -31,7 +31,7 @@ from core.platform.sign_in_checks import RuleCheck, RuleVerdict
 from core.platform.sign_in_questions import SignInQuestion
 from core.platform.why_answers import PersonInQuestion
 from core.platform.why_asked import named
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in.customer_choices import Choice, ForCustomer, Undecided
 from core.sign_in.facts import SignInFacts
 from ports.unit_of_work import UnitOfWork
@@ -310,7 +310,7 @@ _REFRESHED: Final = ("adapters.postgres.sessions.sessions", "REFRESHABLE")
 _CHOICES: Final = "core.sign_in.customer_choices"
 _TOLD: Final = ("adapters.postgres.customers.people_events", "CHECK")
 _SUBJECT: Final = ("adapters.postgres.sessions.callers", "SUBJECT")
-_LIMITS: Final = "core.sessions.limits.Confinement"
+_LIMITS: Final = "core.sessions.caller_limits.Confinement"
 UNDONE: Final = (
     Undone(
         "1: what is given hangs on the address",
@@ -386,7 +386,7 @@ UNDONE: Final = (
     ),
     Undone(
         "7: each registration has a password of its own",
-        "core.accounts.verification",
+        "core.accounts.email_verification",
         "_prove",
         _newest_password,
         Story.REGISTERING,
@@ -845,7 +845,7 @@ UNDONE: Final = (
     ),
     Undone(
         "a token of a provider is used once",
-        "adapters.postgres.openid.grants.PostgresSingleUses",
+        "adapters.postgres.openid.token_grants.PostgresSingleUses",
         "claim",
         _yes,
         Story.SWITCHING,

@@ -75,7 +75,9 @@ OF_VALUES: Final = (
     UndoneRule("a connection that is off signs in no person", _ENTITLEMENT, "refusal_of_closed", _passes),
     UndoneRule("the word of a connection opens few roles", _STANDING, "confined_to_role", _is(None)),
     UndoneRule("a role that the word does not open is refused", _ENTITLEMENT, "refusal_by_connection_alone", _passes),
-    UndoneRule("a session keeps to the roles of its word", "core.sessions.limits.CallerLimits", "opens_role", _ever),
+    UndoneRule(
+        "a session keeps to the roles of its word", "core.sessions.caller_limits.CallerLimits", "opens_role", _ever
+    ),
     *_of_histories(
         "a lock refuses every way in",
         "a service that is closed lets in no stranger",

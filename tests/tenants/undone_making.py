@@ -174,7 +174,7 @@ def _whatever_the_status(_original: Any) -> Any:
     return lambda uow: uow.scim_caller
 
 
-_CONFINEMENT: Final = "core.sessions.limits.Confinement"
+_CONFINEMENT: Final = "core.sessions.caller_limits.Confinement"
 _CLAIMING: Final = "core.customers.claiming"
 _CLAIMS: Final = "adapters.postgres.customers.claiming.PostgresCustomerClaims"
 _ROUTES: Final = "adapters.postgres.sign_in.upstream.domains.domain_routes"

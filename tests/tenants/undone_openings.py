@@ -8,8 +8,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from adapters.postgres.accounts.own_accounts import PostgresOwnAccounts
-from adapters.postgres.audit.search import StoredLog
-from adapters.postgres.organizations.people import PostgresPeople
+from adapters.postgres.audit.entry_search import StoredLog
+from adapters.postgres.organizations.found_members import PostgresFoundMembers
 from adapters.postgres.sessions.shown_secrets import PostgresShownSecrets
 from core.platform import search
 from core.sessions.shown_secrets import KEPT_MAX, LIFETIME, Holder
@@ -110,7 +110,7 @@ def _kept_on(original: Any) -> Any:
 def _of_all_members(original: Any) -> Any:
     """Return a method that lists the members of the organization that has a part of an address."""
 
-    def page(people: PostgresPeople, organization_id: UUID, *, part: str, **options: Any) -> Any:
+    def page(people: PostgresFoundMembers, organization_id: UUID, *, part: str, **options: Any) -> Any:
         query = "SELECT organization_id FROM memberships WHERE strpos(member_email, %s) > 0 AND organization_id <> %s"
         other = people._connection.execute(query, (part, organization_id)).fetchone() if part else None
         return original(people, other[0] if other is not None else organization_id, part=part, **options)
@@ -125,7 +125,7 @@ def _all_entries(original: StoredLog) -> StoredLog:
 
 _FOUND: Final = ("found",)
 _SECRETS: Final = ("adapters.postgres.sessions.shown_secrets.PostgresShownSecrets", "claim")
-_NAMES: Final = ("adapters.postgres.audit.search", "_NAMES")
+_NAMES: Final = ("adapters.postgres.audit.entry_search", "_NAMES")
 _KNOWN: Final = "adapters.postgres.webhooks.events"
 OPENINGS: Final = (
     Undone(
@@ -232,7 +232,7 @@ OPENINGS: Final = (
     ),
     Undone(
         "a search finds no member of another organization",
-        "adapters.postgres.organizations.people.PostgresPeople",
+        "adapters.postgres.organizations.found_members.PostgresFoundMembers",
         "page",
         _of_all_members,
         Story.READING,
@@ -276,7 +276,7 @@ OPENINGS: Final = (
     ),
     Undone(
         "a search finds no entry of another log",
-        "adapters.postgres.audit.search",
+        "adapters.postgres.audit.entry_search",
         "OF_ORGANIZATION",
         _all_entries,
         Story.READING,

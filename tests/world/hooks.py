@@ -12,7 +12,7 @@ from adapters.gateways.attempts import HttpWebhookSender
 from adapters.gateways.outbound import outbound_client
 from core.webhooks import deliveries, sequencing
 from core.webhooks.deliveries import LeasedWebhook
-from core.webhooks.sequencing import HandedOn
+from core.webhooks.sequencing import SequencedBatch
 from tests.application import Answer
 from tests.marks import mark_due
 from tests.world.builder import new_id
@@ -63,7 +63,7 @@ class Hooks:
         """Read the feed."""
         return await self.team.request(by, "GET", f"/events{query}")
 
-    async def hand_on(self) -> int:
+    async def assign_positions(self) -> int:
         """Hand on all events, as the sequencer does; return how many."""
         events, has_more = 0, True
         while has_more:
@@ -72,9 +72,9 @@ class Hooks:
             has_more = handed_on.has_more
         return events
 
-    async def hand_on_once(self, rows_max: int) -> HandedOn:
+    async def hand_on_once(self, rows_max: int) -> SequencedBatch:
         """Hand on one batch."""
-        return await self.team.world.installation.database.transact(sequencing.hand_on, rows_max)
+        return await self.team.world.installation.database.transact(sequencing.assign_positions, rows_max)
 
     async def lease(self, *, webhooks_max: int = WEBHOOKS_MAX) -> Sequence[LeasedWebhook]:
         """Lease webhooks as a dispatcher does."""
@@ -83,7 +83,7 @@ class Hooks:
 
     async def send(self) -> int:
         """Hand on all events and send all that is due, as the dispatcher does; return how many attempts were made."""
-        await self.hand_on()
+        await self.assign_positions()
         world, attempts = self.team.world, 0
         database, clock = world.installation.database, world.clock
         async with outbound_client(world.installation.settings.outbound_allowed) as client:

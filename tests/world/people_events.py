@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from core.customers.people_events import BATCH_PEOPLE_MAX, Told, tell
+from core.customers.people_events import BATCH_PEOPLE_MAX, PublishedBatch, publish_batch
 from ports.database import Database
 
 
-async def tell_everything(database: Database, *, people_max: int = BATCH_PEOPLE_MAX) -> int:
+async def publish_everything(database: Database, *, people_max: int = BATCH_PEOPLE_MAX) -> int:
     """Tell vendors of all that waits, in batches of so many people; return how many batches it took."""
-    batches, told = 0, Told(has_more=True, last_turn=None)
+    batches, published = 0, PublishedBatch(has_more=True, last_turn=None)
     while True:
-        told = await database.transact(tell, people_max, told.last_turn)
-        if not told.has_more:
+        published = await database.transact(publish_batch, people_max, published.last_turn)
+        if not published.has_more:
             return batches
         batches += 1

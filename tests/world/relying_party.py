@@ -15,7 +15,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
-from core.openid import grants, requests
+from core.openid import requests, token_grants
 from core.secrets import hash_token
 from core.sessions import refresh
 from ports.unit_of_work import UnitOfWork
@@ -85,7 +85,7 @@ class RelyingParty:
             # As for a session that has begun with the code.
             first = refresh.first_token(uow, tokens.session_id, code=code)
             uow.sessions.hand_over(tokens.session_id, new_hash=hash_token(first.reveal()))
-            grants.issue_code(uow, client, wanted, tokens.session_id, code)
+            token_grants.issue_code(uow, client, wanted, tokens.session_id, code)
             return code.reveal()
 
         return await self.world.installation.database.transact(issue)

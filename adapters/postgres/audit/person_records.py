@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from adapters.postgres.audit.search import OF_ORGANIZATION, found_entries, shown_of
+from adapters.postgres.audit.entry_search import OF_ORGANIZATION, found_entries, shown_of
 from adapters.postgres.driver.columns import taken
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate

@@ -10,8 +10,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.transaction import Aggregate
-from core.billing.customers import METHOD_EFFECTS, MethodEntry
 from core.billing.provider import ORG_ID, PLAN_ID, SERVICE_ID, USER_ID, Facts, SubscriptionBinding
+from core.billing.provider_customers import METHOD_EFFECTS, MethodEntry
 from core.billing.provider_events import BillingEvent, Effect
 from core.services.subscriptions import SubscriptionStatus
 

@@ -11,7 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.billing.own_subscriptions import PersonalSubscription
 from core.billing.provider import BillingMode
 from core.services.subscriptions import SubscriptionStatus
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 _WITHIN: Final = """
     (%(within)s::uuid IS NULL

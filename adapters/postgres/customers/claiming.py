@@ -13,7 +13,7 @@ from adapters.postgres.domains_in_force import PROVED, in_force_at
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.customers.claiming import ClaimLink, MadeThings, NamedOwner
-from core.customers.relations import Relation
+from core.customers.relation_log import Relation
 from core.services.services import Service
 
 BY_LINK: Final = """

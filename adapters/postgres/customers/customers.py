@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.driver.columns import values
 from adapters.postgres.transaction import Aggregate
 from core.customers.customers import CustomersPage, MadeCustomer, ServiceCustomer, ServiceOffer, TakenNames
-from core.customers.relations import Relation
+from core.customers.relation_log import Relation
 from core.deletions import AgedRows
 from core.services.services import Service
 

@@ -12,7 +12,7 @@ from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.customers.found_products import ProductFigures
 from core.customers.products import Product
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.positions import Position
 from core.services.services import ServiceRole
 

@@ -19,7 +19,7 @@ from adapters.postgres.sessions.customer_contexts import (
 )
 from adapters.postgres.transaction import Aggregate
 from core.customers.my_applications import OwnCustomer, Tile, TilePosition
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 # Before every customer: a service that the person opens as themselves.
 _NO_CUSTOMER: Final = UUID(int=0)

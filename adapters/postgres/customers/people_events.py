@@ -241,7 +241,7 @@ class PostgresPeopleEvents(Aggregate):
         self._release(taken, found)
         is_last_turn = len(turns) < ORGANIZATIONS_MAX
         return PersonEventBatch(
-            news=self._compared(list({row[2:] for row in found if row.user_id is not None})),
+            events=self._compared(list({row[2:] for row in found if row.user_id is not None})),
             last_turn=None if is_last_turn else turns[-1][0].organization_id,
         )
 

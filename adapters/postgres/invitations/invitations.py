@@ -8,7 +8,6 @@ from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import (
     UNKNOWN_INVITER,
     DueInvitation,
@@ -19,6 +18,7 @@ from core.invitations.invitations import (
     SentInvitation,
     Waiting,
 )
+from core.invitations.own_invitations import ReceivedInvitation
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 

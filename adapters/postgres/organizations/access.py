@@ -13,8 +13,8 @@ from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.callers import CallersBySession, caller_row, reading_caller, reading_own_caller
 from core.organizations.authorization import AccessContext
 from core.organizations.organizations import Membership, Organization
+from core.sessions.caller_limits import CallerLimits
 from core.sessions.callers import Caller, CallerAccount, CallerSession
-from core.sessions.limits import CallerLimits
 from core.sessions.places import CallerPlace
 
 # The organization of the path and the membership in it; the session's context may be a different organization.

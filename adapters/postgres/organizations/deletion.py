@@ -12,7 +12,7 @@ from adapters.postgres.organizations.organizations import OrganizationParts, org
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
 from core.deletions import AgedRows
-from core.organizations.deletion import DeletedOrganization, Ending, Told
+from core.organizations.deletion import DeletedOrganization, Ending, InformedManager
 from core.organizations.organizations import Organization
 
 # In batches, because a statement must not take too long. Those at services that the organization uses as a customer
@@ -100,7 +100,7 @@ ENDING: Final = f"""
     FROM   organizations
     WHERE  id = %(organization_id)s
 """
-_TOLD: Final = """
+_MANAGERS_TO_INFORM: Final = """
     SELECT   u.email
     FROM     memberships m
     JOIN     users u ON u.id = m.user_id
@@ -165,8 +165,8 @@ class PostgresDeletedOrganizations(Aggregate):
             },
         )
 
-    def told(self, organization_id: UUID, *, limit: int) -> Sequence[Told]:
-        return self._all(Told, _TOLD, (organization_id, limit))
+    def managers_to_inform(self, organization_id: UUID, *, limit: int) -> Sequence[InformedManager]:
+        return self._all(InformedManager, _MANAGERS_TO_INFORM, (organization_id, limit))
 
     def begin(self, organization_id: UUID, *, deletes_at: datetime) -> int:
         # The strongest lock: it waits for transactions that add something, so that the statements below find it.

@@ -23,7 +23,7 @@ from core.organizations.keys import (
 )
 from core.organizations.organizations import Membership, Organization
 from core.prefixed_tokens import PrefixedToken
-from core.sessions.limits import CallerLimits
+from core.sessions.caller_limits import CallerLimits
 
 # The key, its organization, and its maker as a member of it.
 _CALLER: Final = f"""

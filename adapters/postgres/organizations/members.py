@@ -163,7 +163,7 @@ class PostgresMembers(Aggregate):
             {"organization_id": organization_id},
         )
 
-    def lock_count(self, organization_id: UUID) -> None:
+    def lock_admissions(self, organization_id: UUID) -> None:
         self._connection.execute_later(
             "SELECT pg_advisory_xact_lock(hashtextextended('admitted people ' || %s, 0))", (organization_id,)
         )

@@ -12,7 +12,15 @@ from core.ids import first_id_at, first_id_since
 from core.invitations.invitations import LIFETIME
 from core.key_certificates import WARNING
 from core.limits import COUNTED_MAX
-from core.organizations.overview import EXPIRED_WITHIN, LAG, LOST_WITHIN, SEATS_PERCENT, Matter, MatterKind, SetupSteps
+from core.organizations.overview import (
+    EXPIRED_WITHIN,
+    LAG,
+    LOST_WITHIN,
+    SEATS_PERCENT,
+    AttentionItem,
+    AttentionKind,
+    SetupSteps,
+)
 from core.sign_in.upstream.connections.metadata_validity import WARNING_OF_ADDRESS
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.tables import PartialTable
@@ -187,16 +195,16 @@ MATTERS: Final = """
 """
 # What has to stand in a log for a matter that may be one: statements of their own, since the logs of a cluster lie on
 # other nodes than what they are about.
-_IN_LOGS: Final[PartialTable[MatterKind, LiteralString]] = PartialTable(
+_IN_LOGS: Final[PartialTable[AttentionKind, LiteralString]] = PartialTable(
     {
-        MatterKind.WEBHOOK_LOSING: """
+        AttentionKind.WEBHOOK_LOSING: """
         SELECT true
         FROM   webhook_deliveries
         WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s::uuid
         AND    NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s AND id >= %(first_id)s
         LIMIT  1
     """,
-        MatterKind.WEBHOOK_RETRYING: """
+        AttentionKind.WEBHOOK_RETRYING: """
         SELECT true
         FROM   (SELECT   delivery_id
                 FROM     webhook_attempts
@@ -210,7 +218,7 @@ _IN_LOGS: Final[PartialTable[MatterKind, LiteralString]] = PartialTable(
         LIMIT  1
     """,
         # The id of an entry says when it was written.
-        MatterKind.SIEM_LAGGING: """
+        AttentionKind.SIEM_LAGGING: """
         SELECT entry_id < %(lagging_id)s
         FROM   audit_seals
         WHERE  organization_id = %(organization_id)s AND position > %(position)s
@@ -227,14 +235,14 @@ class PostgresOverviews(Aggregate):
     def steps(self, organization_id: UUID, user_id: UUID) -> SetupSteps:
         return self._only(SetupSteps, STEPS, {"organization_id": organization_id, "user_id": user_id})
 
-    def matters(
-        self, organization_id: UUID, kinds: Sequence[MatterKind], *, default_seats: int, of_kind_max: int
-    ) -> Sequence[Matter]:
+    def attention_items(
+        self, organization_id: UUID, kinds: Sequence[AttentionKind], *, default_seats: int, of_kind_max: int
+    ) -> Sequence[AttentionItem]:
         now = self._transaction.now
         since = now - LOST_WITHIN
         expired_since = now - EXPIRED_WITHIN
         found = self._all(
-            _matter,
+            _item,
             MATTERS,
             {
                 "organization_id": organization_id,
@@ -255,7 +263,9 @@ class PostgresOverviews(Aggregate):
         )
         return self._confirmed(organization_id, found, of_kind_max)
 
-    def _confirmed(self, organization_id: UUID, found: Sequence[Matter], of_kind_max: int) -> Sequence[Matter]:
+    def _confirmed(
+        self, organization_id: UUID, found: Sequence[AttentionItem], of_kind_max: int
+    ) -> Sequence[AttentionItem]:
         """Return the matters without those that the logs do not know of, in the order of their names."""
         now = self._transaction.now
         since = now - LOST_WITHIN
@@ -279,5 +289,5 @@ class PostgresOverviews(Aggregate):
         ]
 
 
-def _matter(*, kind: str, **columns: Any) -> Matter:
-    return Matter(kind=MatterKind(kind), **columns)
+def _item(*, kind: str, **columns: Any) -> AttentionItem:
+    return AttentionItem(kind=AttentionKind(kind), **columns)

@@ -16,7 +16,7 @@ from core.organizations.access import Capability, capabilities_of
 from core.organizations.link_callers import LinkCaller, MadeFor, Part
 from core.organizations.organizations import ADMIN, Membership, Organization
 from core.organizations.setup_links import MadeSetupLink, PartProgress, SetupLink
-from core.sessions.limits import CallerLimits, LinkLimits
+from core.sessions.caller_limits import CallerLimits, LinkLimits
 from core.sign_in.upstream.provider_problems import ProviderProblem
 
 # The link, its organization, and its maker as a member of it.

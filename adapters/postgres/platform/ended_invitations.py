@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from adapters.postgres.transaction import Aggregate
-from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
+from core.audit.chain_verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 
 # The condition and the expression match the index `invitations_ended`.
 _DELETE: Final = """

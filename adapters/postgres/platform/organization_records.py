@@ -15,7 +15,7 @@ from adapters.postgres.organizations.organizations import ORGANIZATION, organiza
 from adapters.postgres.platform.users import GROUP_LETTERS
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
-from core.customers import relations
+from core.customers import relation_log
 from core.ids import first_id_since
 from core.organizations.organizations import OrganizationStatus
 from core.organizations.tiers import Tier
@@ -307,7 +307,7 @@ def _parameters(wanted: OrganizationFilter, matches: Matches) -> dict[str, Any]:
 
 
 def _used_product(*, is_accepted: bool, is_paused: bool, **columns: Any) -> UsedProduct:
-    return UsedProduct(state=relations.state_of(is_accepted=is_accepted, is_paused=is_paused), **columns)
+    return UsedProduct(state=relation_log.state_of(is_accepted=is_accepted, is_paused=is_paused), **columns)
 
 
 def _listed(

@@ -11,8 +11,8 @@ from adapters.postgres.driver.columns import assignments, columns, placeholders,
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
 from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfiguration
+from core.saml.identity_providers import SamlProvider
 from core.saml.messages import NameIdFormat
-from core.saml.providers import SamlProvider
 from core.saml.requests import LastContact
 from core.saml.visits import AdmissionStanding
 from core.services.services import Service

@@ -10,8 +10,8 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
+from core.saml.identity_providers import SamlProvider
 from core.saml.messages import SamlStatus, StatusOf
-from core.saml.providers import SamlProvider
 from core.saml.requests import OpenTarget, PendingRequest, Terms
 from core.sign_in.proofs import Target
 

@@ -9,8 +9,8 @@ from uuid import UUID
 from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.sessions.callers import IS_LIVE, live_at
 from adapters.postgres.transaction import Aggregate
+from core.saml.identity_providers import SamlProvider
 from core.saml.messages import NameId
-from core.saml.providers import SamlProvider
 from core.saml.sessions import SamlSession, SessionState
 from core.services.services import Service
 from core.sessions.sessions import Session

@@ -11,7 +11,7 @@ from adapters.postgres.sessions.sessions import within_values
 from adapters.postgres.transaction import Aggregate
 from core.organizations.departures import LinkOrigin
 from core.services.applications import Application
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 PAGE: Final = f"""
     WITH links AS MATERIALIZED (

@@ -12,7 +12,7 @@ from adapters.postgres.driver.columns import columns, placeholders, values
 from adapters.postgres.transaction import Aggregate
 from core.positions import Position
 from core.services.plans import Plan
-from core.services.subscriptions import SoldFilter, SoldSubscription, Subscription, SubscriptionStatus
+from core.services.subscriptions import ListedSubscription, Subscription, SubscriptionFilter, SubscriptionStatus
 
 _JOINED: Final = ("plan_name",)
 SUBSCRIPTION: Final = f"""
@@ -168,12 +168,12 @@ SOLD_COUNT: Final = f"""
 """
 
 
-class PostgresSoldSubscriptions(Aggregate):
-    """The port `SoldSubscriptions`."""
+class PostgresFoundSubscriptions(Aggregate):
+    """The port `FoundSubscriptions`."""
 
     def page(
-        self, organization_id: UUID, wanted: SoldFilter, *, after: Position | None, limit: int
-    ) -> Sequence[SoldSubscription]:
+        self, organization_id: UUID, wanted: SubscriptionFilter, *, after: Position | None, limit: int
+    ) -> Sequence[ListedSubscription]:
         found = self._resolved(organization_id, wanted)
         if found is None:
             return []
@@ -185,19 +185,19 @@ class PostgresSoldSubscriptions(Aggregate):
         # Planned for what is given: a plan for any filter would keep all of them.
         return self._all(_sold, SOLD_PAGE, given, prepare=False)
 
-    def count(self, organization_id: UUID, wanted: SoldFilter, *, counted_max: int) -> int:
+    def count(self, organization_id: UUID, wanted: SubscriptionFilter, *, counted_max: int) -> int:
         found = self._resolved(organization_id, wanted)
         if found is None:
             return 0
         [counted] = self._values(SOLD_COUNT, found | {"counted_max": counted_max}, prepare=False)
         return counted
 
-    def find(self, organization_id: UUID, subscription_id: UUID) -> SoldSubscription | None:
+    def find(self, organization_id: UUID, subscription_id: UUID) -> ListedSubscription | None:
         return self._one(
             _sold, f"{_SOLD} WHERE b.organization_id = %s AND b.id = %s", (organization_id, subscription_id)
         )
 
-    def _resolved(self, organization_id: UUID, wanted: SoldFilter) -> dict[str, Any] | None:
+    def _resolved(self, organization_id: UUID, wanted: SubscriptionFilter) -> dict[str, Any] | None:
         """Return the values of the filter, with the ids of what it names; None when no service has the slug."""
         service_id = None
         if wanted.service_slug:
@@ -223,5 +223,5 @@ class PostgresSoldSubscriptions(Aggregate):
         }
 
 
-def _sold(*, status: str, **row: Any) -> SoldSubscription:
-    return SoldSubscription(status=SubscriptionStatus(status), **row)
+def _sold(*, status: str, **row: Any) -> ListedSubscription:
+    return ListedSubscription(status=SubscriptionStatus(status), **row)

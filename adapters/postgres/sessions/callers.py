@@ -27,11 +27,11 @@ from adapters.postgres.sessions.customer_contexts import (
 from adapters.postgres.sessions.token_additions import additions, additions_row
 from adapters.postgres.transaction import Aggregate
 from core.deferred import Deferred
+from core.sessions.caller_limits import CallerLimits, Confinement
 from core.sessions.callers import Caller, CallerAccount, CallerSession
 from core.sessions.client_grants import ClientGrant
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.group_forms import GroupsAs
-from core.sessions.limits import CallerLimits, Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import CallerPlace, CallerService, ServicePlan
 from core.sessions.refresh import Refreshable

@@ -18,7 +18,7 @@ from adapters.postgres.sessions.callers import (
 )
 from core.organizations.organizations import OWNER
 from core.parts import ROWS_AT_ONCE_MAX
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import EndedImpersonation, EndedSession, Session
 

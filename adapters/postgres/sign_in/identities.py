@@ -12,7 +12,7 @@ from adapters.crypto.vault import Vault
 from adapters.postgres.domains_in_force import IN_FORCE, in_force_at
 from adapters.postgres.driver.columns import columns, converted, values
 from adapters.postgres.transaction import Aggregate
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sessions.mfa_methods import MfaMethods
 from core.sign_in.entitlement import ConnectionStanding

@@ -11,9 +11,9 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.sign_in.upstream.revocation.provider_sessions import stored_session
 from adapters.postgres.transaction import Aggregate
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sign_in.identities import ProviderSession
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, IdentityProof

@@ -15,7 +15,7 @@ from adapters.postgres.sessions.sessions import WITHIN, within_values
 from adapters.postgres.sign_in.upstream.domains.domain_routes import IS_ENFORCED, IS_OF_OWNER, OF_USER
 from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OWNER
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sessions.sessions import IDLE_LIFETIME
 from core.sign_in.own_account import AccountFigures, NamedConnection, OwnSession, SupportSession
 from core.sign_in.sign_ins import SignInConnection, SignInCustomer, SignInOrganization, SignInService

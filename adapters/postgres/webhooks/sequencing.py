@@ -223,7 +223,7 @@ class PostgresEventSequencing(Aggregate):
             seen_until=due[-1].organization_id,
         )
 
-    def hand_on(self, events: Sequence[WaitingEvent]) -> None:
+    def assign_positions(self, events: Sequence[WaitingEvent]) -> None:
         numbers = {event.organization_id: count(event.last_position + 1) for event in events}
         positions = [next(numbers[event.organization_id]) for event in events]
         last_positions = dict(zip((event.organization_id for event in events), positions, strict=True))

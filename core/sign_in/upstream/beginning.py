@@ -16,15 +16,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
+from core.accounts.sign_in_methods import Provider
 from core.errors import BadRequest, NotFound, OrganizationNotActive
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import InternalPlace, Organization
 from core.secrets import Secret
 from core.services.services import Service, ServiceUnknown
 from core.sessions import callers, security_profiles
-from core.sessions.limits import Act
+from core.sessions.caller_limits import Act
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from core.sign_in.identities import PLATFORM, IdentityContext, IdentityUnknown, context_of

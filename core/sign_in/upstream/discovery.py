@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from core.lazy_dataclasses import dataclass
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.wording import Wording
 
 PATH: Final = "/.well-known/openid-configuration"

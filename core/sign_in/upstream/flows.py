@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import BadRequest, NotFound
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret, hash_token

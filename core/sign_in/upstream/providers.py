@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.upstream.flows import ProviderClient

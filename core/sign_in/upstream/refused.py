@@ -17,8 +17,8 @@ from core.sign_in.identities import IdentityContext, ProvenIdentity
 from core.sign_in.login_events import Refused, note_refusal
 from core.sign_in.proofs import Destination, UsedWay
 from core.sign_in.reasons import SignInReason, reason_of
-from core.sign_in.upstream import answers, saml
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream import provider_answers, saml
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import SamlAnswer
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def note_claims(uow: UnitOfWork, context: IdentityContext, mapping: Mapping[str,
     if refusal.claims is None:
         return
     try:
-        proven = answers.connection_identity(refusal.claims, mapping)
+        proven = provider_answers.connection_identity(refusal.claims, mapping)
     except UpstreamFailed:
         return
     _leave(uow, noted(refusal, context, proven))

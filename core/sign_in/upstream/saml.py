@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import asserted
-from core.sign_in.upstream.answers import (
+from core.sign_in.upstream.provider_answers import (
     CLOCK_SKEW,
     SUBJECT_CHARACTERS_MAX,
     UpstreamFailed,

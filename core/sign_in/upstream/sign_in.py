@@ -22,7 +22,7 @@ from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.secrets import Secret
 from core.sessions.browser_sessions import BrowserSession
-from core.sessions.limits import AddressNotConfirmed
+from core.sessions.caller_limits import AddressNotConfirmed
 from core.sessions.sessions import MAILED, MFA
 from core.sign_in import browser_returns, conclusion, identities
 from core.sign_in.entitlement import ConnectionStanding

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from core.accounts import names, open_registrations, passwords, registration, verification
+from core.accounts import email_verification, names, open_registrations, passwords, registration
 from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.registration import AddressTaken
 from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
@@ -75,5 +75,5 @@ async def register(call: Call, body: Registration) -> Message:
 @public
 async def resend_verification(call: Call, body: MailedLinkRequest) -> Message:
     """Mail another verification link; the answer is the same whether or not an account waits for it."""
-    await call.transact(verification.resend, body.email, body.return_request)
+    await call.transact(email_verification.resend, body.email, body.return_request)
     return Message(message="If an account waits for this address to be verified, we are sending it a new mail.")

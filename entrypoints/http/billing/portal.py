@@ -5,7 +5,7 @@ import msgspec
 from core.billing import portal
 from core.billing.provider import BillingFailed
 from core.organizations.access import Operation
-from entrypoints.shared.billing.customers import ensure_customer
+from entrypoints.shared.billing.provider_customers import ensure_customer
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.credentials import in_organization
 from entrypoints.web.serving.calls import Call

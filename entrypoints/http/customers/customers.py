@@ -20,7 +20,7 @@ from core.customers.customers import (
     VendorPath,
 )
 from core.customers.my_applications import OwnCustomer
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.errors import BadRequest, RateLimitExceeded
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown

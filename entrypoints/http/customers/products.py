@@ -17,7 +17,7 @@ from core.customers.products import (
     ProductUnknown,
     SignInTooOld,
 )
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.errors import BadRequest
 from core.organizations.access import Operation
 from core.services.assignments import ASSIGNMENTS_MAX, Assignment

@@ -14,9 +14,8 @@ from core.errors import (
     TokenInvalid,
     Unauthorized,
 )
-from core.invitations import answers, invitations
+from core.invitations import invitations, own_invitations
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
-from core.invitations.answers import InvitationUnknown, ReceivedInvitation
 from core.invitations.invitations import (
     AlreadyInvited,
     AlreadyMember,
@@ -25,6 +24,7 @@ from core.invitations.invitations import (
     Inviter,
     SentInvitation,
 )
+from core.invitations.own_invitations import InvitationUnknown, ReceivedInvitation
 from core.organizations.access import Operation
 from core.organizations.management import AddressNotVerified
 from core.organizations.members import AssignedRoleUnknown
@@ -155,7 +155,7 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
     ends it. Until they confirm or use it, the organization cannot export or anonymize them and gets none of their
     events. The role may only contain capabilities that you have.
     """
-    await call.transact(answers.accept_on_behalf, org_slug, invitation_id)
+    await call.transact(own_invitations.accept_on_behalf, org_slug, invitation_id)
     return Empty()
 
 
@@ -169,7 +169,7 @@ async def list_mine(call: Call) -> list[ReceivedInvitationRecord]:
             token=mine.token.reveal(),
             organization=InvitingOrganization(slug=mine.organization_slug, name=mine.organization_name),
         )
-        for mine in await call.read(answers.list_mine)
+        for mine in await call.read(own_invitations.list_mine)
     ]
 
 
@@ -188,7 +188,7 @@ async def accept(call: Call, body: InvitationAcceptance) -> Empty:
     are signed in: without it and without the proof the membership is not confirmed before you use it.
     """
     await admit_if_signed_in(call)
-    await call.transact(answers.accept, str(body.token), _text(body.proof))
+    await call.transact(own_invitations.accept, str(body.token), _text(body.proof))
     return Empty()
 
 
@@ -203,7 +203,7 @@ async def decline(call: Call, body: InvitationDecline) -> Empty:
 
     If a manager has accepted it for you, the proof is required too, and you leave the organization.
     """
-    await call.transact(answers.decline, str(body.token), _text(body.proof))
+    await call.transact(own_invitations.decline, str(body.token), _text(body.proof))
     return Empty()
 
 

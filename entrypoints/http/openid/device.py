@@ -3,7 +3,7 @@
 import msgspec
 
 from core.openid import device
-from core.openid.authorization import with_parameters
+from core.openid.authorization_endpoint import with_parameters
 from core.openid.device import UserCodeExpired, UserCodeUnknown
 from core.openid.refusals import ClientInvalid, RequestInvalid, TargetInvalid, WayUnauthorized
 from core.rate_limits import RateLimit

@@ -7,11 +7,10 @@ from typing import Any
 import msgspec
 
 from core.errors import OrganizationNotActive, RateLimitExceeded, TokenExpired, TokenInvalid
-from core.openid import device, grants, introspection
+from core.openid import device, introspection, token_grants
 from core.openid.client_troubles import NONE, PRIVATE_KEY_JWT
 from core.openid.clients import PresentedClient
 from core.openid.dpop import DpopProof
-from core.openid.grants import ClientToken, IssuedTokens, PresentedCode
 from core.openid.introspection import IntrospectedToken
 from core.openid.refusals import (
     AccessDenied,
@@ -29,6 +28,7 @@ from core.openid.refusals import (
     TargetInvalid,
     WayUnauthorized,
 )
+from core.openid.token_grants import ClientToken, IssuedTokens, PresentedCode
 from core.openid.workloads import WorkloadToken
 from core.rate_limits import RateLimit
 from core.services.problems import ProblemKind
@@ -156,7 +156,12 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     presented = await presented_client(call, body)
     if grant_type == CLIENT_CREDENTIALS:
         token = await step_limited(
-            call, grants.client_credentials, presented, scope=body.scope or None, resource=body.resource, proof=proof
+            call,
+            token_grants.client_credentials,
+            presented,
+            scope=body.scope or None,
+            resource=body.resource,
+            proof=proof,
         )
         return _answer_client(call, token)
     if grant_type == REFRESH_TOKEN:
@@ -166,7 +171,7 @@ async def exchange(call: Call, body: TokenRequest) -> GrantedTokens:
     code = PresentedCode(
         code=body.code, redirect_uri=body.redirect_uri, code_verifier=body.code_verifier, resource=body.resource
     )
-    return _answer(call, await transact_limited(call, grants.redeem_code, presented, code, proof))
+    return _answer(call, await transact_limited(call, token_grants.redeem_code, presented, code, proof))
 
 
 @routes.post("/auth/introspect", takes_form=True, has_group_limit=False, refuses=(*CLIENT_REFUSALS, ClientUnauthorized))
@@ -208,7 +213,9 @@ async def _poll(call: Call, body: TokenRequest, proof: DpopProof | None) -> Issu
 async def _refresh(call: Call, presented: PresentedClient, body: TokenRequest, proof: DpopProof | None) -> IssuedTokens:
     if body.refresh_token is None:
         raise RequestInvalid("The refresh_token is missing.")
-    outcome = await transact_limited(call, grants.refresh, presented, body.refresh_token, scope=body.scope, proof=proof)
+    outcome = await transact_limited(
+        call, token_grants.refresh, presented, body.refresh_token, scope=body.scope, proof=proof
+    )
     if isinstance(outcome, TokenReused):
         await call.transact(sessions_refresh.end_reused, outcome)
         raise GrantInvalid

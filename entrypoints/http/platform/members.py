@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from core.limits import COUNTED_MAX, EMAIL_CHARACTERS_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
-from core.organizations.people import ListedMember
+from core.organizations.found_members import ListedMember
 from core.platform import members
 from core.platform.organizations import OrganizationUnknown
 from core.positions import position_of

@@ -8,8 +8,8 @@ from core.errors import OrganizationNotActive
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations.access import Operation
 from core.rate_limits import RateLimit
-from core.saml import configuration, providers
-from core.saml.providers import ProviderUnknown
+from core.saml import configuration, identity_providers
+from core.saml.identity_providers import ProviderUnknown
 from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.http.saml.saml import SamlRecord
@@ -46,7 +46,7 @@ async def show_metadata(
     call: Call, org_slug: str, service_slug: str
 ) -> Annotated[Response, Media(METADATA_TYPE, example=METADATA_EXAMPLE)]:
     """Return the metadata of the identity provider of a service, for its service provider."""
-    content = await call.read(providers.metadata, org_slug, service_slug, hosts.issuer_of(call))
+    content = await call.read(identity_providers.metadata, org_slug, service_slug, hosts.issuer_of(call))
     return Response(await call.installation.saml.provider_metadata(content), content_type=METADATA_TYPE)
 
 

@@ -8,7 +8,7 @@ import trio
 from core.sign_in import provider_tokens
 from core.sign_in.identities import IdentityUnknown, ProviderTokens
 from core.sign_in.provider_tokens import ReauthRequired, Refreshing, TokenNotRefreshed
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from entrypoints.shared.sign_in.identities import external_of
 from entrypoints.web.input.hidden import SecretBody
 from entrypoints.web.serving.admission.credentials import in_person

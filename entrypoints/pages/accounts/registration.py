@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from core.accounts import names, open_registrations, passwords, registration, verification
+from core.accounts import email_verification, names, open_registrations, passwords, registration
 from core.accounts.links import LinkUnusable
 from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.accounts.return_targets import ReturnRequest
@@ -160,7 +160,7 @@ async def send_again(call: Call, form: AddressForm) -> Page:
     except BadRequest as refusal:
         return await show_send_again(call, form.way, email=form.email, problem=refusal.details[0].message)
     browser = await returns.requesting_browser(call, form.way)
-    await call.transact(verification.resend, form.email, ReturnRequest(), browser)
+    await call.transact(email_verification.resend, form.email, ReturnRequest(), browser)
     return await _sent(call, form.way, form.email)
 
 

@@ -15,7 +15,7 @@ import trio
 from quart import Response
 
 from core.audit.browser import WAIT_SECONDS_MAX, AskedEntries, BrowsedEntries, NewEntries
-from core.audit.search import LOOKED_AT_MAX
+from core.audit.entry_search import LOOKED_AT_MAX
 from core.errors import BadRequest, Refusal
 from core.ids import LAST_ID, id_or_none, moment_of
 from core.lazy_dataclasses import dataclass

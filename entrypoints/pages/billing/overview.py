@@ -22,7 +22,7 @@ from entrypoints.pages.frame.languages import Language, language_of, marked
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.routes import console_pages, shows_again
 from entrypoints.pages.services.subscriptions import IN_FORCE
-from entrypoints.shared.billing.customers import ensure_customer
+from entrypoints.shared.billing.provider_customers import ensure_customer
 from entrypoints.web.input.decoding import Query, number_of
 from entrypoints.web.serving.admission.credentials import in_console
 from entrypoints.web.serving.calls import Call

@@ -11,7 +11,7 @@
     @in_console(Operation.MEMBERS_LIST)
     async def show_people(call: Call, org_slug: str, query: PeopleQuery) -> Page:
         standing, found = await MEMBERS.opened(call, Operation.MEMBERS_LIST, org_slug, query=query)
-        return console_page(call, "organizations/people.html", standing, **MEMBERS.values(query, found, org_slug), …)
+        return console_page(call, "organizations/members.html", standing, **MEMBERS.values(query, found, org_slug), …)
 
     @routes.get(f"{PEOPLE}/members.csv")
     @in_console(Operation.MEMBERS_LIST)

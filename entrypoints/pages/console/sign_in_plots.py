@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts.providers import Provider, title_of
+from core.accounts.sign_in_methods import Provider, title_of
 from core.audit.sign_in_counts import (
     BAR_DAYS,
     MONTH_DAYS,

@@ -18,7 +18,7 @@ from core.customers.customers import (
     VendorPath,
 )
 from core.customers.found_customers import CustomerInDetail
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.errors import BadRequest, Forbidden, RateLimitExceeded, Refusal
 from core.organizations.access import Operation
 from core.services.services import ServiceUnknown

@@ -14,7 +14,7 @@ from core.customers.products import (
     ProductOnlyOffered,
     ProductUnknown,
 )
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 from core.errors import BadRequest, Forbidden, Refusal
 from core.ids import id_or_none
 from core.organizations.access import Capability, Operation, RequiredStanding

@@ -6,7 +6,7 @@ from core.customers import service_settings
 from core.customers.service_settings import ServiceRoleUnknown
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Operation
-from core.services import access, management
+from core.services import management, service_access
 from core.services.management import CustomersRemain, ServiceChanged
 from core.services.services import (
     DESCRIPTION_CHARACTERS_MAX,
@@ -133,7 +133,7 @@ async def show_customer_settings(
 @shows_again(show_customer_settings, BadRequest, ServiceChanged, CustomersRemain)
 async def set_customer_policy(call: Call, org_slug: str, service_slug: str, form: CustomerPolicyForm) -> PageOrRedirect:
     """Set which organizations may use a service; programs use `PATCH …/services/:service_slug` with `customers`."""
-    await call.read(access.authorize, org_slug, service_slug, Operation.SERVICE_UPDATE)
+    await call.read(service_access.authorize, org_slug, service_slug, Operation.SERVICE_UPDATE)
     if form.customers not in set(CustomerPolicy):
         raise BadRequest.of_field("customers", "Choose which organizations may use the service.")
     if form.individuals not in set(Individuals):

@@ -14,7 +14,7 @@ from typing import Final
 from core.accounts.email_changes import AddressProvedElsewhere
 from core.accounts.links import LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import (
     BadRequest,
     DatabaseFailed,
@@ -32,7 +32,7 @@ from core.organizations.members import MemberUnknown
 from core.organizations.session_strength import PasskeyRequired, SecondFactorRequired
 from core.services.end_users import EndUserUnknown
 from core.services.services import ServiceUnknown
-from core.sessions.limits import AddressNotConfirmed
+from core.sessions.caller_limits import AddressNotConfirmed
 from core.sign_in import browser_returns
 from core.sign_in.customer_choices import NoCustomerYet
 from core.sign_in.reasons import SecondFactorDue

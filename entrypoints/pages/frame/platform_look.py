@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from core.accounts.providers import title_of
+from core.accounts.sign_in_methods import title_of
 from core.colors import BLACK, DARK_SURFACE, GROUND, WHITE, mixed, readable_on, text_color_on, tint_of
 from core.lazy_dataclasses import dataclass
 from core.organizations.settings.pictures import Picture, PictureType

@@ -49,7 +49,7 @@ from core.saml.messages import MessageRefused
 from core.scim.tokens import ScimTokenUnknown
 from core.secrets import Secret
 from core.services.plans import PriceTaken
-from core.sessions.limits import ClosedWhileImpersonating
+from core.sessions.caller_limits import ClosedWhileImpersonating
 from core.sign_in import browser_returns
 from core.sign_in.upstream.domains.domain_routes import DomainRoutedAlready, RouteUnknown
 from entrypoints.pages.frame.impersonation_banner import past_acting

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from quart import Response
 
-from core.accounts.providers import title_of
+from core.accounts.sign_in_methods import title_of
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MIN
 from core.log_times import time_of

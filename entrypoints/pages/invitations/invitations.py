@@ -11,11 +11,11 @@ from quart import Response
 from core.accounts import names, passwords
 from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Refusal, SsoRequired, all_valid
-from core.invitations import answers, joining
+from core.invitations import joining, own_invitations
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
-from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.invitations.joining import AccountChanged, Answerable, DomainConnection, JoinBy
+from core.invitations.own_invitations import InvitationUnknown
 from core.rate_limits import RateLimit
 from core.sign_in.reasons import SignInRefused
 from entrypoints.pages.frame import returns
@@ -116,7 +116,7 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
         found = await call.read(joining.inspect, token, proof or None)
     except InvitationExpired:
         # Marks it as expired, and refuses in the same way.
-        await call.transact(answers.accept, token, proof or None)
+        await call.transact(own_invitations.accept, token, proof or None)
         raise
     if form.by == JoinBy.CONNECTION and found.connection is not None:
         joined = await call.transact(joining.accept_before_connection, token, proof)
@@ -126,9 +126,9 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
     if form.by != found.join_by or found.join_by is JoinBy.CONNECTION:
         return await _page(call, token, proof, found, form=form, refusal=AccountChanged(_CHANGED))
     if found.join_by is JoinBy.MAIL:
-        return await joined_page(call, await call.transact(answers.accept, token, None))
+        return await joined_page(call, await call.transact(own_invitations.accept, token, None))
     if found.join_by is JoinBy.SESSION:
-        return see_other(_way_on(await call.transact(answers.accept, token, proof or None)).return_to)
+        return see_other(_way_on(await call.transact(own_invitations.accept, token, proof or None)).return_to)
     try:
         if found.join_by is JoinBy.NEW_PASSWORD:
             return await _join_as_new(call, form, found)
@@ -149,7 +149,7 @@ async def press_accept(call: Call, form: AcceptanceForm) -> PageOrRedirect:
 @in_browser_or_not
 async def press_decline(call: Call, form: InvitationForm) -> Page:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
-    declined = await call.transact(answers.decline, form.token, form.proof or None)
+    declined = await call.transact(own_invitations.decline, form.token, form.proof or None)
     return await message_page(
         call,
         declined.invitation.organization_id,
@@ -203,7 +203,7 @@ async def _join_with_password(call: Call, form: AcceptanceForm, found: Answerabl
 
 async def _join_and_choose(call: Call, token: str, proof: str) -> Response:
     """Join with the account that there is, and show how it signs in."""
-    joined = await call.transact(answers.accept, token, proof)
+    joined = await call.transact(own_invitations.accept, token, proof)
     await brand_of(call, joined.organization_id)
     return await methods_page(call, _way_on(joined), joined.email)
 

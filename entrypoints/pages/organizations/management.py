@@ -6,7 +6,7 @@ Deleting it is in `deletion.py`.
 from typing import Final
 
 from core.errors import BadRequest, Forbidden, OrganizationNotActive, Refusal
-from core.organizations import management, members, people
+from core.organizations import found_members, management, members
 from core.organizations.access import Operation
 from core.organizations.management import OrganizationRenamed, OrganizationSettings
 from core.organizations.organizations import OWNER
@@ -115,7 +115,7 @@ async def note_about_organization(call: Call, org_slug: str, form: MetadataForm)
 @in_console(Operation.ORGANIZATION_LEAVE)
 async def ask_to_leave(call: Call, org_slug: str, *, refusal: Refusal | None = None) -> Page:
     """Show what ends when the reader leaves an organization, in numbers."""
-    standing, departure = await opened(call, org_slug, Operation.ORGANIZATION_LEAVE, people.show_leaving)
+    standing, departure = await opened(call, org_slug, Operation.ORGANIZATION_LEAVE, found_members.show_leaving)
     return console_page(
         call,
         "organizations/management_leaving.html",

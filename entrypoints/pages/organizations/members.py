@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from core.errors import BadRequest, Refusal
-from core.organizations import members, people, roles
+from core.organizations import found_members, members, roles
 from core.organizations.access import Operation
 from core.organizations.bulk_jobs import ROWS_MAX, JobKind, ListChanged, TooManyJobs
 from core.organizations.organizations import OWNER
@@ -87,7 +87,7 @@ async def _page(
         call,
         org_slug,
         operation,
-        people.select,
+        found_members.select,
         operation,
         query.members[:CHOSEN_MAX],
         search=query.search if query.found else None,
@@ -176,7 +176,7 @@ async def _begin_job(
 ) -> PageOrRedirect:
     """Begin a job for all that the search finds, and lead to its page."""
     job_id = await call.transact(
-        people.begin_job,
+        found_members.begin_job,
         org_slug,
         kind,
         search=form.search,
@@ -197,7 +197,9 @@ async def _each(
     """Change one member after the other; show the outcome for each, and the refused ones to choose again."""
     chosen = form.chosen()
     # Their addresses and names, which are gone from the organization after a removal.
-    before = await call.read(people.select, org_slug, operation, [*chosen], search=None, role="", limit=CHOSEN_MAX)
+    before = await call.read(
+        found_members.select, org_slug, operation, [*chosen], search=None, role="", limit=CHOSEN_MAX
+    )
     people_by_id = {one.user_id: f"{one.email} ({one.name})" if one.name else one.email for one in before.members}
     results: list[tuple[str, str]] = []
     refused: list[UUID] = []

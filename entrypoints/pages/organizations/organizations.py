@@ -9,9 +9,9 @@ from core.audit import sign_in_counts
 from core.audit.sign_in_counts import SignInAnalytics
 from core.audit.sign_in_log import NO_SERVICE
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
-from core.invitations import answers
+from core.invitations import own_invitations
 from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
-from core.invitations.answers import InvitationUnknown
+from core.invitations.own_invitations import InvitationUnknown
 from core.organizations import deletion, management, members, overview
 from core.organizations.access import Operation
 from core.organizations.management import AddressNotVerified, SlugTaken
@@ -81,7 +81,7 @@ async def show_organizations(call: Call, *, query: DoneQuery | None = None, refu
         refusal=refusal,
         organizations=await call.read(management.list_mine),
         # What they carry could be used without a trace of who acts.
-        invitations=await call.read(answers.list_mine) if call.acts_for is None else [],
+        invitations=await call.read(own_invitations.list_mine) if call.acts_for is None else [],
     )
 
 
@@ -94,7 +94,7 @@ async def show_organizations(call: Call, *, query: DoneQuery | None = None, refu
 @in_browser_in_person
 async def accept_invitation(call: Call, form: ReceivedForm) -> None:
     """Accept an invitation; programs use `POST /api/invitations/accept`."""
-    await call.transact(answers.accept, form.token, None)
+    await call.transact(own_invitations.accept, form.token, None)
     call.headers["Location"] = address_after(ORGANIZATIONS, "joined")
 
 
@@ -107,7 +107,7 @@ async def accept_invitation(call: Call, form: ReceivedForm) -> None:
 @in_browser_in_person
 async def decline_invitation(call: Call, form: ReceivedForm) -> None:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
-    await call.transact(answers.decline, form.token, None)
+    await call.transact(own_invitations.decline, form.token, None)
     call.headers["Location"] = address_after(ORGANIZATIONS, "declined")
 
 

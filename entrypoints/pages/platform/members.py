@@ -4,7 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from core.limits import SIGN_INS_KEPT_FOR
-from core.organizations.people import ListedMember
+from core.organizations.found_members import ListedMember
 from core.platform import members
 from core.platform.organizations import OrganizationUnknown
 from entrypoints.pages.console.csv_files import CsvFile

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from core.customers.relations import CustomerSide
+from core.customers.relation_log import CustomerSide
 from core.lazy_dataclasses import dataclass
 from core.organizations.explained_roles import RuleOutcome
 from core.organizations.link_callers import Part

@@ -11,7 +11,8 @@ import msgspec
 from quart import Response
 
 from core.limits import SAML_BODY_BYTES_MAX
-from core.saml import logouts, providers
+from core.saml import identity_providers, logouts
+from core.saml.identity_providers import ProviderUnknown, SamlProvider
 from core.saml.logout_steps import LogoutMessage, ProviderMessage, ProviderSignOut
 from core.saml.logouts import LogoutStateUnknown
 from core.saml.messages import (
@@ -22,14 +23,13 @@ from core.saml.messages import (
     SamlBinding,
     SamlLogoutRequest,
 )
-from core.saml.providers import ProviderUnknown, SamlProvider
 from core.secrets import Secret
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from entrypoints.pages.frame.redirects import leading_page
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import Page
-from entrypoints.pages.saml import messages, provider_logouts, sign_in
+from entrypoints.pages.saml import answering, messages, provider_logouts
 from entrypoints.web.input.cookies import cookie_of
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.admission import hosts
@@ -40,12 +40,12 @@ from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
 from entrypoints.web.serving.routes import Routes
 
-routes = Routes("SAML", sign_in.routes.description, protocol_refusal_page)
+routes = Routes("SAML", answering.routes.description, protocol_refusal_page)
 
 SIGNED_OUT = "/app/sign-out"
 # The id of the page that follows after all service providers have been visited.
 RETURN_COOKIE = "gatehouse_signed_out"
-REFUSES = (MessageRefused, LogoutStateUnknown, ProviderUnknown, *sign_in.REFUSES)
+REFUSES = (MessageRefused, LogoutStateUnknown, ProviderUnknown, *answering.REFUSES)
 
 
 class SloQuery(Query, kw_only=True):
@@ -65,14 +65,16 @@ class SloForm(msgspec.Struct, kw_only=True):
     relay_state: str | None = msgspec.field(name="RelayState", default=None)
 
 
-@routes.get("/saml/:org_slug/:service_slug/slo", limits=sign_in.LIMITS, refuses=REFUSES)
+@routes.get("/saml/:org_slug/:service_slug/slo", limits=answering.LIMITS, refuses=REFUSES)
 @on_custom_hosts
 @in_browser_or_not
-async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, query: SloQuery) -> Page | sign_in.Redirect:
+async def log_out_by_redirect(
+    call: Call, org_slug: str, service_slug: str, query: SloQuery
+) -> Page | answering.Redirect:
     """Take a message about a logout, and send the next one: to another service provider, or the last answer."""
     if query.saml_state:
         return await go_on(call, query.saml_state, messages.browser_key(call))
-    provider = await call.read(providers.find, org_slug, service_slug)
+    provider = await call.read(identity_providers.find, org_slug, service_slug)
     message = _message(query, call.request.query_string)
     state, key = await _take(call, provider, message)
     return await go_on(call, state, key)
@@ -81,7 +83,7 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
 @routes.post(
     "/saml/:org_slug/:service_slug/slo",
     status=303,
-    limits=sign_in.LIMITS,
+    limits=answering.LIMITS,
     body_bytes_max=SAML_BODY_BYTES_MAX,
     is_verified_by_content=True,
     refuses=REFUSES,
@@ -90,17 +92,17 @@ async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, quer
 @public
 async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
     """Take a message about a logout; what comes next follows the redirect."""
-    provider = await call.read(providers.find, org_slug, service_slug)
+    provider = await call.read(identity_providers.find, org_slug, service_slug)
     message = _message(form)
     state, _ = await _take(call, provider, message)
     call.headers["Location"] = f"{provider.path}/slo?{urlencode({'saml_state': state})}"
 
 
 @routes.get(
-    "/auth/upstream/:connection_id/slo", limits=sign_in.LIMITS, refuses=(*REFUSES, ConnectionClosed, UpstreamFailed)
+    "/auth/upstream/:connection_id/slo", limits=answering.LIMITS, refuses=(*REFUSES, ConnectionClosed, UpstreamFailed)
 )
 @in_browser_or_not
-async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: SloQuery) -> Page | sign_in.Redirect:
+async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: SloQuery) -> Page | answering.Redirect:
     """Take a message about a logout from the SAML identity provider of a connection, and send the next one.
 
     Its request has to be signed. It ends the sessions that the name and the index have begun by this connection.
@@ -113,13 +115,13 @@ async def log_out_upstream_by_redirect(call: Call, connection_id: UUID, query: S
 
 @routes.post(
     "/auth/upstream/:connection_id/slo",
-    limits=sign_in.LIMITS,
+    limits=answering.LIMITS,
     body_bytes_max=SAML_BODY_BYTES_MAX,
     is_verified_by_content=True,
     refuses=(*REFUSES, ConnectionClosed, UpstreamFailed),
 )
 @public
-async def log_out_upstream_by_post(call: Call, connection_id: UUID, form: SloForm) -> Page | sign_in.Redirect:
+async def log_out_upstream_by_post(call: Call, connection_id: UUID, form: SloForm) -> Page | answering.Redirect:
     """Do what the same address does by GET, for a message by POST."""
     return await _go_on_upstream(call, connection_id, _message(form))
 
@@ -189,10 +191,10 @@ class SamlLogoutQuery(Query, kw_only=True):
     saml_state: Annotated[str, msgspec.Meta(description="The state of a logout under way.", examples=["$SAML_STATE"])]
 
 
-@routes.get("/saml/logout", limits=sign_in.LIMITS, refuses=REFUSES)
+@routes.get("/saml/logout", limits=answering.LIMITS, refuses=REFUSES)
 @on_custom_hosts
 @in_browser_or_not
-async def log_out_everywhere(call: Call, query: SamlLogoutQuery) -> Page | sign_in.Redirect:
+async def log_out_everywhere(call: Call, query: SamlLogoutQuery) -> Page | answering.Redirect:
     """Tell service providers that the user of this browser has signed out at Gatehouse."""
     message = await next_message(call, query.saml_state, messages.browser_key(call))
     if message is not None:

@@ -23,9 +23,9 @@ from core.saml.messages import (
     SamlLogoutRequest,
 )
 from core.sign_in.upstream import by_connection
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.connections import changes, connection_fields
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import ServiceProvider
 from entrypoints.pages.saml import messages
 from entrypoints.shared.sign_in.upstream.own_addresses import signed_out_address

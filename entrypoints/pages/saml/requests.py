@@ -5,9 +5,9 @@ from urllib.parse import parse_qsl
 
 from quart import Response
 
-from core.saml import providers, requests, sign_in
+from core.saml import answering, identity_providers, requests
 from core.saml.answers import AgreementRequired, CustomerQuestion, ResponseToPost
-from core.saml.providers import SamlProvider
+from core.saml.identity_providers import SamlProvider
 from core.saml.requests import PendingRequest
 from core.saml.visits import Visit
 from core.sign_in import browser_returns
@@ -16,7 +16,7 @@ from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import Page
 from entrypoints.pages.frame.returns import WayForm
 from entrypoints.pages.saml import messages
-from entrypoints.pages.saml.sign_in import (
+from entrypoints.pages.saml.answering import (
     LIMITS,
     REFUSES,
     Redirect,
@@ -27,7 +27,7 @@ from entrypoints.pages.saml.sign_in import (
     send_to_authenticate,
     visit,
 )
-from entrypoints.pages.saml.sign_in import routes as sign_in_routes
+from entrypoints.pages.saml.answering import routes as sign_in_routes
 from entrypoints.shared.sessions.token_answers import CustomerName
 from entrypoints.web.input.decoding import Query
 from entrypoints.web.serving.admission.browsers import ProtectedForm
@@ -112,7 +112,7 @@ async def cancel(call: Call, org_slug: str, service_slug: str, form: CancelForm)
         kept = await call.transact(browser_returns.use, form.return_id)
         state = dict(parse_qsl(kept.answering.partition("?")[2])).get("saml_state", "") if kept is not None else ""
     found = await call.read(requests.find, org_slug, service_slug, state, messages.browser_key(call))
-    return await answered(call, await call.transact(sign_in.deny, found.provider, found.pending, visit(call)))
+    return await answered(call, await call.transact(answering.deny, found.provider, found.pending, visit(call)))
 
 
 async def _found(
@@ -120,7 +120,7 @@ async def _found(
 ) -> tuple[SamlProvider, PendingRequest | None]:
     """Return the identity provider, and the request that waits under a state; None without a state."""
     if not saml_state:
-        return await call.read(providers.find, org_slug, service_slug), None
+        return await call.read(identity_providers.find, org_slug, service_slug), None
     found = await call.read(requests.find, org_slug, service_slug, saml_state, messages.browser_key(call))
     return found.provider, found.pending
 
@@ -159,9 +159,9 @@ async def _answered(
     """Answer in the session of the browser or of a ticket, ask the user, or lead to the sign-in."""
     saml_state = sent.saml_state
     if sent.ticket and pending is not None:
-        outcome = await call.transact(sign_in.answer_with_ticket, provider, pending, sent.ticket, visit)
+        outcome = await call.transact(answering.answer_with_ticket, provider, pending, sent.ticket, visit)
     else:
-        outcome = await call.transact(sign_in.answer, provider, pending, visit)
+        outcome = await call.transact(answering.answer, provider, pending, visit)
     if isinstance(outcome, ResponseToPost):
         return await answered(call, outcome)
     if isinstance(outcome, AgreementRequired):

@@ -232,7 +232,13 @@ async def show_calls(call: Call, org_slug: str, *, query: CallsQuery, refusal: R
     # A filter that was refused finds nothing, and stays as it was typed.
     filters = query.filters if refusal is None else CallsQuery().filters
     standing, found = await opened(
-        call, org_slug, Operation.SCIM_LOG_READ, log.search, **filters, after=query.position, limit=ROWS_SHOWN
+        call,
+        org_slug,
+        Operation.SCIM_LOG_READ,
+        log.search,
+        **filters,
+        after=query.position,
+        limit=ROWS_SHOWN,
     )
     return console_page(
         call,

@@ -4,7 +4,7 @@ from typing import Final
 
 from core.errors import BadRequest, Forbidden, Refusal
 from core.organizations.access import Capability, Operation
-from core.services import access, admission, management
+from core.services import admission, management, service_access
 from core.services.management import ServiceChanged
 from core.services.services import Admission, ServiceUnknown
 from entrypoints.pages.console.frame import Program, after
@@ -81,7 +81,7 @@ _CHANGING: Final = (BadRequest, ServiceUnknown, Forbidden)
 @shows_again(show_admission, BadRequest, ServiceChanged)
 async def change_admission(call: Call, org_slug: str, service_slug: str, form: ServiceAccessForm) -> PageOrRedirect:
     """Set who may sign in to a service; programs use `PATCH …/services/:service_slug` with `access`."""
-    await call.read(access.authorize, org_slug, service_slug, Operation.SERVICE_UPDATE)
+    await call.read(service_access.authorize, org_slug, service_slug, Operation.SERVICE_UPDATE)
     await call.transact(
         management.change,
         org_slug,
@@ -98,7 +98,7 @@ async def change_admission(call: Call, org_slug: str, service_slug: str, form: S
 @shows_again(show_admission, BadRequest)
 async def assign_service(call: Call, org_slug: str, service_slug: str, form: AssignmentForm) -> PageOrRedirect:
     """Assign a service; programs use `PATCH …/services/:service_slug` with all `assignments`."""
-    await call.read(access.authorize, org_slug, service_slug, Operation.SERVICE_UPDATE)
+    await call.read(service_access.authorize, org_slug, service_slug, Operation.SERVICE_UPDATE)
     await call.transact(admission.assign, org_slug, service_slug, form.chosen, form.roles)
     return after(page_of_admission(org_slug, service_slug), "service-assigned")
 

@@ -12,11 +12,11 @@ from core.organizations.access import Operation
 from core.services import found_services, sales, subscriptions
 from core.services.subscriptions import (
     LIVE,
+    ListedSubscription,
+    ListedSubscriptionUnknown,
     PaidElsewhere,
-    SoldFilter,
-    SoldSubscription,
-    SoldSubscriptionChanged,
-    SoldSubscriptionUnknown,
+    SubscriptionChangedSince,
+    SubscriptionFilter,
     SubscriptionStatus,
 )
 from entrypoints.pages.console.csv_files import CsvFile
@@ -73,11 +73,13 @@ class SoldQuery(ConsoleListQuery, kw_only=True):
         elif self.status in set(SubscriptionStatus):
             statuses = frozenset({SubscriptionStatus(self.status)})
         plan_id = id_or_none(self.plan)
-        wanted = SoldFilter(part=self.search, statuses=statuses, service_slug=self.service.strip(), plan_id=plan_id)
+        wanted = SubscriptionFilter(
+            part=self.search, statuses=statuses, service_slug=self.service.strip(), plan_id=plan_id
+        )
         return {"wanted": wanted}
 
 
-FOUND: Final = ConsoleList[SoldSubscription](
+FOUND: Final = ConsoleList[ListedSubscription](
     path=SOLD,
     found=subscriptions.found,
     file="sold",
@@ -158,7 +160,7 @@ async def download_sold(call: Call, org_slug: str, query: SoldQuery) -> CsvFile:
     return await FOUND.csv(call, org_slug, query=query)
 
 
-@routes.get(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown,))
+@routes.get(SUBSCRIPTION, refuses=(ListedSubscriptionUnknown,))
 @in_console(Operation.BILLING_READ)
 async def show_sold_subscription(
     call: Call,
@@ -199,9 +201,9 @@ async def show_sold_subscription(
     )
 
 
-@routes.post(SUBSCRIPTION, refuses=(SoldSubscriptionUnknown, SoldSubscriptionChanged, PaidElsewhere))
+@routes.post(SUBSCRIPTION, refuses=(ListedSubscriptionUnknown, SubscriptionChangedSince, PaidElsewhere))
 @in_console(Operation.SUBSCRIPTIONS_CHANGE)
-@shows_again(show_sold_subscription, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
+@shows_again(show_sold_subscription, BadRequest, SubscriptionChangedSince, PaidElsewhere)
 async def move_subscription(call: Call, org_slug: str, subscription_id: UUID, form: MoveForm) -> PageOrRedirect:
     """Move a subscription to another plan; programs use `PATCH /api/service/subscriptions/:user_id`."""
     await call.transact(
@@ -210,7 +212,7 @@ async def move_subscription(call: Call, org_slug: str, subscription_id: UUID, fo
     return after(f"{page_of(org_slug)}/billing/sold/{subscription_id}", "subscription-moved")
 
 
-@routes.get(f"{SUBSCRIPTION}/cancel", refuses=(SoldSubscriptionUnknown,))
+@routes.get(f"{SUBSCRIPTION}/cancel", refuses=(ListedSubscriptionUnknown,))
 @in_console(Operation.SUBSCRIPTIONS_CHANGE)
 async def ask_to_cancel(
     call: Call,
@@ -237,9 +239,9 @@ async def ask_to_cancel(
     )
 
 
-@routes.post(f"{SUBSCRIPTION}/cancel", refuses=(SoldSubscriptionUnknown, SoldSubscriptionChanged, PaidElsewhere))
+@routes.post(f"{SUBSCRIPTION}/cancel", refuses=(ListedSubscriptionUnknown, SubscriptionChangedSince, PaidElsewhere))
 @in_console(Operation.SUBSCRIPTIONS_CHANGE)
-@shows_again(ask_to_cancel, BadRequest, SoldSubscriptionChanged, PaidElsewhere)
+@shows_again(ask_to_cancel, BadRequest, SubscriptionChangedSince, PaidElsewhere)
 async def cancel_subscription(
     call: Call, org_slug: str, subscription_id: UUID, form: CancellationForm
 ) -> PageOrRedirect:
@@ -248,5 +250,5 @@ async def cancel_subscription(
     return after(f"{page_of(org_slug)}/billing/sold/{subscription_id}", "subscription-cancelled")
 
 
-def _program(found: SoldSubscription, body: dict[str, Any]) -> Program:
+def _program(found: ListedSubscription, body: dict[str, Any]) -> Program:
     return Program("service_subscriptions_change_subscription", found.user_id, body=body)

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sign_in import identities
 from core.sign_in.identities import IdentityUnknown, LastIdentity
 from core.sign_in.upstream import beginning

@@ -3,10 +3,10 @@
 import trio
 from quart import Response
 
-from core.accounts import verification
+from core.accounts import email_verification
+from core.accounts.email_verification import UnprovedAddress
 from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
-from core.accounts.verification import UnprovedAddress
 from core.errors import ServiceUnavailable, SsoRequired
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
@@ -15,7 +15,7 @@ from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInRefused
 from core.sign_in.registration_links import RegistrationPasswordWrong
-from entrypoints.pages.accounts.verification import RegistrationLinkForm, show
+from entrypoints.pages.accounts.email_verification import RegistrationLinkForm, show
 from entrypoints.pages.frame import returns
 from entrypoints.pages.frame.brands import brand_of
 from entrypoints.pages.frame.interrupted_sign_ins import place_page, where_it_goes_on
@@ -49,7 +49,7 @@ async def confirm_registration(call: Call, form: RegistrationConfirmationForm) -
 
     The browser in which it was registered needs no password.
     """
-    found = await call.read(verification.inspect_unproved, form.token)
+    found = await call.read(email_verification.inspect_unproved, form.token)
     read_in(call, found.back)
     # Elsewhere the registration says nothing about what waits in this browser.
     way = returns.way_of(call, found.registering_browser)

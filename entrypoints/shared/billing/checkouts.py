@@ -3,7 +3,7 @@
 from core.billing import checkout
 from core.billing.checkout import Started
 from core.billing.provider import BillingFailed, CheckoutSession
-from entrypoints.shared.billing.customers import ensure_customer
+from entrypoints.shared.billing.provider_customers import ensure_customer
 from entrypoints.web.serving.calls import Call
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import TokenInvalid
 from core.openid import id_tokens
-from core.openid.grants import IssuedTokens
+from core.openid.token_grants import IssuedTokens
 from core.sessions.tokens import TokenKind
 from entrypoints.web.serving.calls import Call
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sign_in.upstream import providers
 from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.web.serving.calls import Call

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sign_in.identities import ProvenIdentity, ProviderSession
 from core.sign_in.upstream.connections.failures import ConnectionProgress, UpstreamFailure
 from core.sign_in.upstream.flows import ProviderClient, UpstreamSignIn

@@ -131,7 +131,7 @@ async def test_the_actors_wait_for_a_database_that_is_away_and_log_it_once_each(
 ) -> None:
     simulation.organization("acme", only="good")
     process = Process(simulation)
-    process.database.outages |= {"lease": 4, "hand_on": 1}
+    process.database.outages |= {"lease": 4, "assign_positions": 1}
     await simulation.publish("acme", "a")
 
     with structlog.testing.capture_logs() as lines:
@@ -220,13 +220,13 @@ async def test_a_batch_that_fails_is_halved_until_it_succeeds_and_grows_again(
 ) -> None:
     simulation.organization("acme", only="good")
     process = Process(simulation)
-    process.database.outages["hand_on"] = 3
+    process.database.outages["assign_positions"] = 3
     await simulation.publish("acme", *(str(number) for number in range(2 * event_sequencer.BATCH_ROWS_MAX)))
 
     process.start(nursery)
     await process.work_for(100)
 
-    sizes = [args[0] for name, args in process.database.arguments if name == "hand_on"]
+    sizes = [args[0] for name, args in process.database.arguments if name == "assign_positions"]
     halves = [event_sequencer.BATCH_ROWS_MAX >> failures for failures in range(4)]
     assert sizes[:4] == halves
     assert halves[-1] < sizes[4] <= sizes[5] <= event_sequencer.BATCH_ROWS_MAX
@@ -309,18 +309,18 @@ async def test_what_is_told_while_the_sequencer_rests_is_handed_on_together_afte
     process = Process(simulation)
     keep_time(nursery, process.sequencer)
     await trio.sleep(EventSequencer.period_seconds / 2)
-    before = process.database.calls.count("hand_on")
+    before = process.database.calls.count("assign_positions")
 
     process.sequencer.box.send(Due())
     await trio.sleep(event_sequencer.REST_SECONDS / 2)
-    assert process.database.calls.count("hand_on") == before + 1
+    assert process.database.calls.count("assign_positions") == before + 1
     for _ in range(3):
         process.sequencer.box.send(Due())
         await trio.sleep(event_sequencer.REST_SECONDS / 8)
-    assert process.database.calls.count("hand_on") == before + 1
+    assert process.database.calls.count("assign_positions") == before + 1
 
     await trio.sleep(event_sequencer.REST_SECONDS)
-    assert process.database.calls.count("hand_on") == before + 2
+    assert process.database.calls.count("assign_positions") == before + 2
 
 
 async def test_a_sequencer_beside_a_busy_one_hands_on_what_came_too_late_for_it(
@@ -329,13 +329,13 @@ async def test_a_sequencer_beside_a_busy_one_hands_on_what_came_too_late_for_it(
     simulation.organization("acme")
     process = Process(simulation)
     await simulation.publish("acme", "a")
-    await simulation.database.transact(sequencing.hand_on, 10)
+    await simulation.database.transact(sequencing.assign_positions, 10)
     await simulation.publish("acme", "b")
     with connected(database_url) as other, other.transaction():
         other.execute("SELECT FROM event_positions FOR UPDATE")
         start(nursery, process.sequencer)
         await trio.sleep(1)
-        assert process.database.calls.count("hand_on") > 1
+        assert process.database.calls.count("assign_positions") > 1
     await trio.sleep(1)
 
     assert simulation.connection.execute("SELECT position FROM events ORDER BY 1").fetchall() == [(1,), (2,)]

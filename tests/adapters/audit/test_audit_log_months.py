@@ -18,7 +18,7 @@ from adapters.postgres.privacy import personal_data
 from core.audit import chain
 from core.audit.audit_log import AuditLogFilter
 from core.audit.chain import SEALED_WITHIN, LogPart
-from core.audit.search import EntrySearch
+from core.audit.entry_search import EntrySearch
 from core.audit.siem import SiemOptions, SiemProvider
 from core.audit.siem_stream import LeasedStream, SiemTarget
 from core.billing.provider import BillingMode

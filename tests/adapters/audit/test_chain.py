@@ -13,11 +13,11 @@ import trio
 
 from adapters.postgres.audit import chain as sql
 from adapters.postgres.audit.chain import MARKED, ORGANIZATIONS_MAX, UNSEALED, WAITING
-from adapters.postgres.audit.verification import PAGE
+from adapters.postgres.audit.chain_verification import PAGE
 from adapters.postgres.database import PostgresDatabase
 from core.audit import chain
 from core.audit.chain import FIRST_HASH, SealingBacklog, UnsealedLog
-from core.audit.verification import ChainBroken
+from core.audit.chain_verification import ChainBroken
 from core.ids import FIRST_ID, LAST_ID, first_id_at
 from ports.unit_of_work import UnitOfWork
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify

@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from adapters.gateways.stripe import StripeGateway
-from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingFailed
+from core.billing.provider_customers import CustomerCreation
 from core.secrets import Secret
 from core.services.subscriptions import SubscriptionStatus
 from tests.clock import SettableClock

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from core.billing import checkout, customers, provider_events, receiver, sandbox
+from core.billing import checkout, provider_customers, provider_events, receiver, sandbox
 from core.billing.checkout import Checkout, Started
-from core.billing.customers import CustomerCreation
 from core.billing.provider import BillingFailed, BillingMode
+from core.billing.provider_customers import CustomerCreation
 from core.billing.receiver import EventReceipt, Received
 from core.billing.sandbox import Posting, SandboxAction, SandboxSubscriptionUnknown
 from tests.world.billing import CUSTOMER, SUBSCRIPTION, Seller
@@ -95,7 +95,7 @@ def test_of_two_customers_that_were_made_for_an_end_user_the_first_one_stays(
     seller: Seller, transact: Transact
 ) -> None:
     creation = transact(
-        customers.creation_of_user,
+        provider_customers.creation_of_user,
         seller.organization_id,
         seller.service.id,
         seller.buyer_id,
@@ -119,7 +119,7 @@ def test_a_customer_of_an_end_user_who_was_deleted_meanwhile_is_a_billing_error(
     seller: Seller, transact: Transact
 ) -> None:
     creation = transact(
-        customers.creation_of_user, seller.organization_id, seller.service.id, NO_ID, "gone@example.com", MODE
+        provider_customers.creation_of_user, seller.organization_id, seller.service.id, NO_ID, "gone@example.com", MODE
     )
 
     with pytest.raises(BillingFailed):
@@ -127,10 +127,10 @@ def test_a_customer_of_an_end_user_who_was_deleted_meanwhile_is_a_billing_error(
 
 
 def test_the_key_of_a_customer_does_not_depend_on_a_concurrent_request(seller: Seller, transact: Transact) -> None:
-    before = transact(customers.creation, seller.organization_id, "Acme", MODE)
+    before = transact(provider_customers.creation, seller.organization_id, "Acme", MODE)
     seller.bind_customer()
 
-    assert transact(customers.creation, seller.organization_id, "Acme", MODE) == before
+    assert transact(provider_customers.creation, seller.organization_id, "Acme", MODE) == before
 
 
 def test_an_invoice_without_a_customer_counts_for_its_subscription(seller: Seller, transact: Transact) -> None:

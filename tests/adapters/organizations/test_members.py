@@ -21,7 +21,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.letter_groups import groups_in
 from adapters.postgres.log_times import kept_values
-from adapters.postgres.organizations import people
+from adapters.postgres.organizations import found_members
 from adapters.postgres.organizations.members import PAGE_OF_ALL, PAGE_OF_ROLE
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
@@ -335,18 +335,23 @@ def test_the_console_reads_a_page_of_many_members_by_indexes(
     values = organization | kept_values(datetime(2026, 2, 3, tzinfo=UTC))
     values |= {"part": "", "role": "", "at": BEGIN.at, "id": BEGIN.id, "limit": 26}
 
-    found = values | {"part": ".org", "groups": groups_in(".org"), "looked_at": people.LOOKED_AT, "counted_max": 10_001}
+    found = values | {
+        "part": ".org",
+        "groups": groups_in(".org"),
+        "looked_at": found_members.LOOKED_AT,
+        "counted_max": 10_001,
+    }
     nothing = found | {"part": "nowhere", "groups": groups_in("nowhere")}
     admins = found | {"role": ADMIN}
     plans = [
-        (explained(connection, people.ALL.page_of_all, values), 26),
-        (explained(connection, people.ALL.near_page, found), 26),
-        (explained(connection, people.ALL.far_page, nothing), 0),
-        (explained(connection, people.ALL.count_far, nothing), 1),
-        (explained(connection, people.ALL.count_near, found), 1),
-        (explained(connection, people.ALL.probe, found), 1),
-        (explained(connection, people.OF_ROLE.near_page, admins), ADMINS_OF_LARGE),
-        (explained(connection, people.OF_ROLE.count_of_all, admins), 1),
+        (explained(connection, found_members.ALL.page_of_all, values), 26),
+        (explained(connection, found_members.ALL.near_page, found), 26),
+        (explained(connection, found_members.ALL.far_page, nothing), 0),
+        (explained(connection, found_members.ALL.count_far, nothing), 1),
+        (explained(connection, found_members.ALL.count_near, found), 1),
+        (explained(connection, found_members.ALL.probe, found), 1),
+        (explained(connection, found_members.OF_ROLE.near_page, admins), ADMINS_OF_LARGE),
+        (explained(connection, found_members.OF_ROLE.count_of_all, admins), 1),
     ]
 
     for plan, rows in plans:
@@ -385,11 +390,11 @@ def test_a_search_among_many_members_finds_what_reading_all_of_them_finds(
         for part in SEARCHES:
             expected = [row for row in everyone if part in row[2]]
             for counted_max in (7, 10_001):
-                counted = uow.people.count(organization_id, part=part, role=role, counted_max=counted_max)
+                counted = uow.found_members.count(organization_id, part=part, role=role, counted_max=counted_max)
                 assert counted == min(len(expected), counted_max), part
             for begin in {0, len(expected) // 2, max(0, len(expected) - 5)}:
                 after = Position(at=expected[begin - 1][1], id=expected[begin - 1][0]) if begin else None
-                page = uow.people.page(organization_id, part=part, role=role, after=after, limit=26)
+                page = uow.found_members.page(organization_id, part=part, role=role, after=after, limit=26)
                 assert [one.id for one in page] == [row[0] for row in expected[begin : begin + 26]], part
 
 
@@ -404,12 +409,12 @@ def test_a_search_among_many_members_reads_few_pages(
     connection.execute(f"SET plan_cache_mode = {mode}".encode())
 
     # Each is an entry of an index or, where PostgreSQL does not know yet that it is visible, a page of the table.
-    looked_at_max = 2 * people.LOOKED_AT + people.PROBED + COUNTED
+    looked_at_max = 2 * found_members.LOOKED_AT + found_members.PROBED + COUNTED
     for part, role in product(("2999@example", "nowhere", "zzz", "@example.org"), ("", MEMBER)):
         with explained_statements(connection) as plans, connection.transaction():
             uow = PostgresUnitOfWork(connection, BACKGROUND, tools)
-            uow.people.page(organization_id, part=part, role=role, after=None, limit=26)
-            uow.people.count(organization_id, part=part, role=role, counted_max=COUNTED)
+            uow.found_members.page(organization_id, part=part, role=role, after=None, limit=26)
+            uow.found_members.count(organization_id, part=part, role=role, counted_max=COUNTED)
 
         assert sum(map(pages_read, plans)) <= looked_at_max + PAGES_OF_LIST, (part, role)
         # The accounts of the page alone.

@@ -73,7 +73,7 @@ def test_entries_and_events_without_a_mark_are_found_and_their_organizations_mar
     # One has lost the mark of its entries, the other the mark of its events.
     assert (transact(overlooked.put_right, found), transact(overlooked.put_right, found)) == (2, 0)
     assert transact(chain.seal_next, 10) == 3
-    assert transact(sequencing.hand_on, 10).events == 3
+    assert transact(sequencing.assign_positions, 10).events == 3
 
 
 def test_entries_without_a_mark_are_sealed_when_they_were_found(

@@ -100,7 +100,7 @@ def shown(uow: UnitOfWork, log: SignInLog) -> dict[str, Any]:
         "of user in organization": sign_ins.of_user(uow, user_id, scope, page=1, limit=50),
         "affiliation": uow.sign_ins.affiliation(organization_id, user_id),
         "habits": risk.defer_habits(uow, user_id)(),
-        "member": uow.people.find(organization_id, user_id),
+        "member": uow.found_members.find(organization_id, user_id),
         "exported": uow.privacy_export.count_logins(user_id, within=None),
         "exported rows": uow.privacy_export.newest_logins(user_id, 1_000, within=None),
         "organization": uow.organization_records.detail(organization_id, domains_max=1, counted_max=10),

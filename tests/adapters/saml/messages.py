@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from core.key_certificates import SamlSigningKey
+from core.saml.identity_providers import ProviderMetadata
 from core.saml.messages import (
     SUCCESS,
     IssuedAssertion,
@@ -19,7 +20,6 @@ from core.saml.messages import (
     SamlStatus,
     StatusOf,
 )
-from core.saml.providers import ProviderMetadata
 from core.secrets import Secret
 from tests.service_provider import key_pair
 

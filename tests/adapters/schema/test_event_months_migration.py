@@ -65,7 +65,7 @@ def test_rows_stay_and_what_waits_is_handed_on_behind_the_old_positions(
     connection = Connection(upgraded)
     with connection.transaction():
         sequencing = PostgresEventSequencing(transaction_on(connection, now=now()))
-        sequencing.hand_on(sequencing.waiting(10, after=None, kept_since=now() - RETENTION).events)
+        sequencing.assign_positions(sequencing.waiting(10, after=None, kept_since=now() - RETENTION).events)
 
     assert upgraded.execute("SELECT position FROM events WHERE id = %s", (ids["waits"],)).fetchone() == (8,)
     assert upgraded.execute("SELECT count(*) FROM webhook_deliveries").fetchone() == (2,)

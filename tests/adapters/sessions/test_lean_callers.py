@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adapters.postgres.accounts.names import PostgresPersonNames
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.openid.grants import PostgresAuthorizationCodes
+from adapters.postgres.openid.token_grants import PostgresAuthorizationCodes
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.session_kinds import SessionKind, SessionKinds
 from adapters.postgres.sessions.callers import OF_OWN_SESSION, PostgresCallers, live_at
@@ -22,7 +22,7 @@ from adapters.postgres.sessions.sessions import PostgresSessions
 from adapters.postgres.transaction import Tools
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import Refusal
-from core.openid.grants import AuthorizationCode
+from core.openid.token_grants import AuthorizationCode
 from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.origins import BACKGROUND

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.accounts.providers import Provider
-from core.sign_in import arrivals, effects
+from core.accounts.sign_in_methods import Provider
+from core.sign_in import effects, fact_reading
 from core.sign_in.facts import SignInFacts, amended
 from core.sign_in.proofs import Destination, IdentityProof
 from ports.unit_of_work import UnitOfWork
@@ -54,9 +54,9 @@ def test_the_facts_after_a_proof_are_foretold(
             destination=Destination(organization_slug="acme", service_slug="desk", customer=named),
             now=uow.now,
         )
-        read = arrivals.with_unconfirmed_access(uow, arrivals.with_circumstances(uow, facts))
+        read = fact_reading.with_unconfirmed_access(uow, fact_reading.with_circumstances(uow, facts))
         foretold = amended(read)
-        return foretold, arrivals.with_unconfirmed_access(uow, effects.amend(uow, read))
+        return foretold, fact_reading.with_unconfirmed_access(uow, effects.amend(uow, read))
 
     foretold, found = transact(compared)
 

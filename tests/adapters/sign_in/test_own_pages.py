@@ -13,7 +13,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.services.applications import PostgresApplicationsOfUser
 from adapters.postgres.sign_in.own_account import PostgresFiguresOfUser, PostgresSessionsOfUser
 from core.billing.provider import BillingMode
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
 from tests.world.builder import Builder

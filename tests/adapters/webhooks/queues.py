@@ -59,7 +59,7 @@ class Sender:
         """Publish events in one transaction, and hand them on."""
 
         self.transact(publish_all, organization_id, *names)
-        self.transact(sequencing.hand_on, 500)
+        self.transact(sequencing.assign_positions, 500)
 
     def lease(self, webhooks_max: int = 64) -> Sequence[LeasedWebhook]:
         """Lease what is due."""

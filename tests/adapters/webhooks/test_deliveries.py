@@ -334,7 +334,7 @@ class TestPlans:
         feed = PostgresEventFeed(transaction_on(many, now=clock()))
         with explained_statements(many) as plans, many.transaction():
             waiting = sequencer.waiting(500, after=organization_id, kept_since=clock() - RETENTION)
-            sequencer.hand_on(waiting.events)
+            sequencer.assign_positions(waiting.events)
             sequencer.unmark(waiting.complete, kept_since=clock() - RETENTION)
             feed.page(organization_id, after=10, types=None, limit=101, kept_since=clock() - RETENTION)
 

@@ -15,7 +15,7 @@ from adapters.postgres.privacy import personal_data
 from core.attempts import Attempt
 from core.billing.provider import BillingMode
 from core.log_times import LogTimes
-from core.organizations.overview import MatterKind
+from core.organizations.overview import AttentionKind
 from core.platform.housekeeping import Leftover
 from core.platform.log_months import Log
 from core.privacy.anonymization import Anonymous
@@ -120,9 +120,9 @@ def lease(uow: UnitOfWork, _: Years) -> object:
     )
 
 
-def hand_on(uow: UnitOfWork, years: Years) -> object:
+def assign_positions(uow: UnitOfWork, years: Years) -> object:
     last = times(PER_MONTH)[-5:]
-    return uow.event_sequencing.hand_on(
+    return uow.event_sequencing.assign_positions(
         [
             WaitingEvent(
                 id=id_at(moment),
@@ -157,7 +157,7 @@ READS: Final[dict[str, tuple[Read, tuple[int, int, int]]]] = {
         lambda uow, _: uow.event_sequencing.waiting(400, after=None, kept_since=NOW - RETENTION),
         (KEPT, 0, 0),
     ),
-    "handing on": (hand_on, (1, 1, 0)),
+    "handing on": (assign_positions, (1, 1, 0)),
     "a page of the feed": (
         lambda uow, y: uow.event_feed.page(y.acme, after=2_800, types=None, limit=50, kept_since=NOW - RETENTION),
         (KEPT, 0, 0),
@@ -213,7 +213,7 @@ READS: Final[dict[str, tuple[Read, tuple[int, int, int]]]] = {
         (0, 0, KEPT),
     ),
     "what fails in an organization": (
-        lambda uow, y: uow.overviews.matters(y.acme, list(MatterKind), default_seats=5, of_kind_max=10),
+        lambda uow, y: uow.overviews.attention_items(y.acme, list(AttentionKind), default_seats=5, of_kind_max=10),
         (0, KEPT, 2),
     ),
     "what fails on the platform": (

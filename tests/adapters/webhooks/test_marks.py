@@ -14,7 +14,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from core.webhooks import sequencing
 from core.webhooks.events import RETENTION
-from core.webhooks.sequencing import HandedOn
+from core.webhooks.sequencing import SequencedBatch
 from tests.adapters.webhooks.queues import publish_all
 from tests.clock import SettableClock
 from tests.marks import mark_due
@@ -42,7 +42,7 @@ def publish(connection: Connection, organization_id: UUID, clock: SettableClock)
 
 def handed_on(transact: Transact) -> int:
     """Hand on what waits, and return how many events."""
-    return transact(sequencing.hand_on, 10).events
+    return transact(sequencing.assign_positions, 10).events
 
 
 def test_the_first_event_marks_its_organization_and_handing_it_on_unmarks_it(
@@ -51,7 +51,7 @@ def test_the_first_event_marks_its_organization_and_handing_it_on_unmarks_it(
     transact(publish_all, acme, "a")
     assert builder.rows(MARKED) == [(acme,)]
 
-    assert transact(sequencing.hand_on, 10) == HandedOn(events=1, has_more=False, continue_after=None)
+    assert transact(sequencing.assign_positions, 10) == SequencedBatch(events=1, has_more=False, continue_after=None)
 
     assert builder.rows(MARKED) == []
     transact(publish_all, acme, "b")
@@ -99,7 +99,7 @@ def test_an_event_that_is_committed_before_the_mark_is_locked_keeps_it(
     with connected(database_url) as other, connection.transaction():
         sequencer = PostgresEventSequencing(transaction_on(connection, now=clock()))
         waiting = sequencer.waiting(10, after=None, kept_since=kept_since)
-        sequencer.hand_on(waiting.events)
+        sequencer.assign_positions(waiting.events)
         with other.transaction():
             publish(other, acme, clock)
         sequencer.unmark(waiting.complete, kept_since=kept_since)
@@ -123,7 +123,7 @@ def test_a_writer_waits_for_the_removal_of_the_mark_and_sets_it_again(
         with connection.transaction():
             sequencer = PostgresEventSequencing(transaction_on(connection, now=clock()))
             waiting = sequencer.waiting(10, after=None, kept_since=kept_since)
-            sequencer.hand_on(waiting.events)
+            sequencer.assign_positions(waiting.events)
             sequencer.unmark(waiting.complete, kept_since=kept_since)
             writing = threading.Thread(target=write)
             writing.start()

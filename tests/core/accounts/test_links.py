@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from core.accounts import password_reset, registration, verification
+from core.accounts import email_verification, password_reset, registration
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from tests.statements import recorded_statements
@@ -38,7 +38,7 @@ def accounts(transact: Callable[..., Any], connection: Connection) -> None:
 
 
 @pytest.mark.usefixtures("accounts")
-@pytest.mark.parametrize("request_mail", [password_reset.request, verification.resend])
+@pytest.mark.parametrize("request_mail", [password_reset.request, email_verification.resend])
 def test_requesting_a_mail_executes_the_same_statements_for_every_address(
     transact: Callable[..., Any], request_mail: Callable[..., None]
 ) -> None:
@@ -50,7 +50,7 @@ def test_requesting_a_mail_executes_the_same_statements_for_every_address(
         executed.append(statements)
 
     # Another link to verify an address looks for the registration that it belongs to.
-    reads = 3 if request_mail is verification.resend else 2
+    reads = 3 if request_mail is email_verification.resend else 2
     # The last one marks that a mail is due.
     assert [statement.split()[0] for statement in executed[0]] == ["SELECT"] * reads + ["INSERT"] * 2 + ["SELECT"]
     assert executed == [executed[0]] * len(ADDRESSES)
@@ -60,7 +60,7 @@ def test_requesting_a_mail_executes_the_same_statements_for_every_address(
 def test_mails_are_sent_only_to_active_accounts(transact: Callable[..., Any]) -> None:
     for email in ADDRESSES:
         transact(password_reset.request, email, NO_RETURN)
-        transact(verification.resend, email, NO_RETURN)
+        transact(email_verification.resend, email, NO_RETURN)
 
     messages = [(one.message.to, one.message.template.value) for one in transact(mail.claim, MAILS_MAX)]
 

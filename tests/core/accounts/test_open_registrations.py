@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.driver.connection import Connection
-from core.accounts import registration, verification
+from core.accounts import email_verification, registration
 from core.accounts.links import LinkUnusable
 from core.accounts.open_registrations import OpenRegistration
 from core.accounts.return_targets import ReturnRequest, requesting
@@ -75,7 +75,7 @@ def test_a_registration_that_has_ended_is_not_confirmed(
     transact: Callable[..., Any], connection: Connection, token: str
 ) -> None:
     with pytest.raises(LinkUnusable):
-        transact(verification.confirm, token)
+        transact(email_verification.confirm, token)
 
     assert connection.execute("SELECT email_verified_at, used_at FROM users, one_time_tokens").fetchall() == [
         (None, None)
@@ -94,7 +94,7 @@ def test_the_password_of_a_registration_that_has_ended_is_not_compared(
 def test_disowning_a_registration_that_has_ended_uses_its_link_up(
     transact: Callable[..., Any], connection: Connection, token: str
 ) -> None:
-    transact(verification.disown, token)
+    transact(email_verification.disown, token)
 
     assert connection.execute("SELECT used_at IS NOT NULL FROM one_time_tokens").fetchall() == [(True,)]
 
@@ -106,9 +106,9 @@ def test_the_browser_of_a_registration_is_known_at_its_link_as_long_as_it_is_ope
     transact(registration.register_evenly, EMAIL, "hash", ReturnRequest(), browser)
     [one] = transact(mail.claim, 10)
 
-    assert transact(verification.inspect_unproved, one.message.values["token"]).registering_browser == browser
+    assert transact(email_verification.inspect_unproved, one.message.values["token"]).registering_browser == browser
     connection.execute("DELETE FROM open_registrations")
-    assert transact(verification.inspect_unproved, one.message.values["token"]).registering_browser is None
+    assert transact(email_verification.inspect_unproved, one.message.values["token"]).registering_browser is None
 
 
 def test_an_attempt_that_was_not_compared_does_not_count(transact: Callable[..., Any], connection: Connection) -> None:

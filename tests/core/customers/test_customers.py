@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from core.customers.customers import ServiceCustomer
-from core.customers.relations import CustomerState
+from core.customers.relation_log import CustomerState
 
 CUSTOMER = ServiceCustomer(
     id=UUID(int=1),

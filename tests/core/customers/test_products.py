@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from core.customers.products import Product, ProductAccess
-from core.customers.relations import CustomerState, RelationChange, state_of
+from core.customers.relation_log import CustomerState, RelationChange, state_of
 from core.services.assignments import Assignment
 
 GROUP = UUID(int=7)

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from core.openid import id_tokens, scopes
-from core.openid.grants import IssuedTokens
 from core.openid.logout import EVENT, LogoutNotice
+from core.openid.token_grants import IssuedTokens
 from core.secrets import Secret
 from core.sessions.client_grants import ClientGrant
 from core.sessions.tokens import TokenGrant

@@ -16,8 +16,8 @@ from core.organizations.authorization import OrganizationAccess
 from core.organizations.link_callers import LinkCaller, MadeFor, Part, SetupLinkDead, SetupVisit, opened_for_customer
 from core.organizations.setup_links import AVAILABLE
 from core.secrets import hash_token
+from core.sessions.caller_limits import CallerLimits, LinkLimits
 from core.sessions.callers import Caller
-from core.sessions.limits import CallerLimits, LinkLimits
 
 MADE_FOR = MadeFor(
     customer_id=UUID(int=3),

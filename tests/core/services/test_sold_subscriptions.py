@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.services.subscriptions import SoldSubscription, SubscriptionStatus
+from core.services.subscriptions import ListedSubscription, SubscriptionStatus
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
@@ -16,7 +16,7 @@ NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
     ("status", "is_live"), [("active", True), ("past_due", True), ("cancelled", False), ("expired", False)]
 )
 def test_a_subscription_is_in_force_until_it_has_ended(status: str, *, is_live: bool) -> None:
-    sold = SoldSubscription(
+    sold = ListedSubscription(
         id=UUID(int=1),
         service_id=UUID(int=2),
         service_name="Shop",

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from core.errors import Forbidden
-from core.sessions.limits import Act, Confinement
+from core.sessions.caller_limits import Act, Confinement
 from core.sessions.tokens import IssuedElsewhere
 from tests.caller_values import ADA, AT_SERVICE, IN_ORGANIZATION, changed
 

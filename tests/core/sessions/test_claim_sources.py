@@ -12,11 +12,11 @@ import pytest
 from core.errors import BadRequest
 from core.services import own_claims
 from core.services.registered_claims import REGISTERED
+from core.sessions.caller_limits import Confinement
 from core.sessions.callers import Caller
 from core.sessions.claim_sources import METADATA_SOURCES, SOURCES, ClaimFacts, OwnClaim, claims_of, value_of
 from core.sessions.customer_contexts import CustomerContext
 from core.sessions.group_forms import GroupsAs
-from core.sessions.limits import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.places import ServicePlan
 from tests.caller_values import AT_SERVICE, changed

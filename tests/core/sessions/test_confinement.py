@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 
 VENDOR, SHOP, GLOBEX, INITECH = (UUID(int=number) for number in range(1, 5))
 

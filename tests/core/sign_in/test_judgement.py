@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.single_sign_on import RequiredConnection
 from core.organizations.organizations import OrganizationStatus
 from core.platform.sign_in_checks import RuleVerdict, checks_of, judge_to_end
 from core.services.services import Admission
-from core.sessions.limits import Confinement
+from core.sessions.caller_limits import Confinement
 from core.sessions.mfa_methods import MfaMethods
 from core.sessions.security_profiles import SecurityProfile
 from core.sign_in.customer_choices import CustomersOfUser, CustomerStanding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from core.accounts.providers import Provider
-from core.sessions.limits import Confinement
+from core.accounts.sign_in_methods import Provider
+from core.sessions.caller_limits import Confinement
 from core.sign_in.facts import Circumstances, SignInFacts
 from core.sign_in.judgement import judge
 from core.sign_in.places import Place

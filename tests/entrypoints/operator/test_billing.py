@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core.billing import sandbox
-from core.billing.customers import CustomerCreation
 from core.billing.provider import CheckoutOrder
+from core.billing.provider_customers import CustomerCreation
 from tests.processes import CommandsHere, commands, commands_here
 from tests.world.builder import Builder
 

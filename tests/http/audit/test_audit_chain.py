@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from core.audit.chain import EXPORT_ENTRIES_MAX, FIRST_HASH
-from core.audit.verification import ChainBroken, ChainVerifier, KeptHead
+from core.audit.chain_verification import ChainBroken, ChainVerifier, KeptHead
 from core.sessions.tokens import TokenKind
 from tests.audit_chains import add_entry, seal_all
 from tests.web.probe import http_scope

@@ -124,9 +124,9 @@ async def test_what_cannot_be_searched_for_is_refused(
 async def test_a_search_says_how_far_it_has_looked_and_goes_on_there(
     world: World, acme: UUID, ada: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("core.audit.audit_log", "adapters.postgres.audit.search"):
+    for module in ("core.audit.audit_log", "adapters.postgres.audit.entry_search"):
         monkeypatch.setattr(f"{module}.COUNTED_MAX", 3)
-    monkeypatch.setattr("adapters.postgres.audit.search.LOOKED_AT_MAX", 3)
+    monkeypatch.setattr("adapters.postgres.audit.entry_search.LOOKED_AT_MAX", 3)
     for minute in range(1, 9):
         write(world, acme, minute, ip_address="192.0.2.7", action="user.updated" if minute < 3 else "user.joined")
 
@@ -150,9 +150,9 @@ async def test_a_search_says_how_far_it_has_looked_and_goes_on_there(
 async def test_the_condition_with_the_fewest_entries_leads(
     world: World, acme: UUID, ada: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("core.audit.audit_log", "adapters.postgres.audit.search"):
+    for module in ("core.audit.audit_log", "adapters.postgres.audit.entry_search"):
         monkeypatch.setattr(f"{module}.COUNTED_MAX", 3)
-    monkeypatch.setattr("adapters.postgres.audit.search.LOOKED_AT_MAX", 3)
+    monkeypatch.setattr("adapters.postgres.audit.entry_search.LOOKED_AT_MAX", 3)
     for minute in range(1, 9):
         write(world, acme, minute, ip_address="192.0.2.7", action="user.updated" if minute < 3 else "user.joined")
 

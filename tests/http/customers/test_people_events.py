@@ -11,7 +11,7 @@ import pytest
 from tests.secret_watch import WATCH
 from tests.world.customer_backend import CustomerBackend, insert_customer_backend
 from tests.world.directory import Directory, insert_directory
-from tests.world.people_events import tell_everything
+from tests.world.people_events import publish_everything
 from tests.world.world import World
 
 News = list[tuple[str, str]]
@@ -32,7 +32,7 @@ async def customer_id(shop: CustomerBackend) -> str:
 async def news(shop: CustomerBackend, *, people_max: int = 200) -> News:
     """Work off what waits, and return each event with the first part of the person's address, and forget them."""
     world = shop.trade.world
-    await tell_everything(world.installation.database, people_max=people_max)
+    await publish_everything(world.installation.database, people_max=people_max)
     found = world.rows(
         """
         SELECT   type, organization_id, data, actor_user_id
@@ -90,9 +90,9 @@ async def test_what_is_told_is_what_the_vendor_sees(shop: CustomerBackend, custo
     await shop.sign_in("worker")
     await shop.trade.change_product(assignments=[{"subject": "everyone", "roles": ["editor"]}])
     world = shop.trade.world
-    await tell_everything(world.installation.database)
+    await publish_everything(world.installation.database)
     shop.suspend("worker")
-    await tell_everything(world.installation.database)
+    await publish_everything(world.installation.database)
 
     common = {
         "customer_id": customer_id,

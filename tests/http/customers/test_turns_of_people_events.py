@@ -11,11 +11,11 @@ import trio
 
 from adapters.postgres.customers.people_events import ORGANIZATIONS_MAX
 from adapters.postgres.driver.connection import RawConnection
-from core.customers.people_events import Told, tell
+from core.customers.people_events import PublishedBatch, publish_batch
 from ports.unit_of_work import UnitOfWork
 from tests.waiting import waiting_for_a_lock
 from tests.world.customer_backend import CustomerBackend, insert_customer_backend
-from tests.world.people_events import tell_everything
+from tests.world.people_events import publish_everything
 from tests.world.world import World
 
 ADDED = "customer.user_added"
@@ -31,7 +31,7 @@ async def shop(world: World) -> CustomerBackend:
     shop = insert_customer_backend(world)
     await shop.trade.begin()
     await shop.trade.change_product(shares_directory=True)
-    await tell_everything(world.installation.database)
+    await publish_everything(world.installation.database)
     world.connection.execute("DELETE FROM events")
     return shop
 
@@ -51,8 +51,8 @@ def told(shop: CustomerBackend, event: str = ADDED) -> list[str]:
     return [data["user_id"] for _, _, data in shop.trade.world.events(event)]
 
 
-async def tell_once(shop: CustomerBackend, people_max: int, last_turn: UUID | None = None) -> Told:
-    return await shop.trade.world.installation.database.transact(tell, people_max, last_turn)
+async def tell_once(shop: CustomerBackend, people_max: int, last_turn: UUID | None = None) -> PublishedBatch:
+    return await shop.trade.world.installation.database.transact(publish_batch, people_max, last_turn)
 
 
 def waiting(shop: CustomerBackend) -> Counter[UUID]:
@@ -72,7 +72,7 @@ async def test_an_organization_that_provisions_many_delays_no_other(shop: Custom
     first = set(told(shop))
     assert one < first
     assert len(first) == 6
-    await tell_everything(world.installation.database, people_max=10)
+    await publish_everything(world.installation.database, people_max=10)
     assert sorted(told(shop)) == sorted(many | one)
 
 
@@ -91,7 +91,7 @@ async def test_each_organization_has_had_its_turn_before_the_next_turn_of_anothe
     second = await tell_once(shop, 3, first.last_turn)
 
     assert first.last_turn == sorted(organizations)[ORGANIZATIONS_MAX - 1]
-    assert second == Told(has_more=True, last_turn=None)
+    assert second == PublishedBatch(has_more=True, last_turn=None)
     assert waiting(shop) == dict.fromkeys(organizations, 1)
     assert (await tell_once(shop, ORGANIZATIONS_MAX, max(organizations))).last_turn == first.last_turn
 
@@ -104,7 +104,7 @@ async def test_changed_roles_of_a_service_take_the_turns_of_the_vendor(shop: Cus
     await tell_once(shop, 200)
 
     assert waiting(shop) == {shop.trade.vendor.organization_id: 2}
-    assert await tell_everything(world.installation.database) == 2
+    assert await publish_everything(world.installation.database) == 2
 
 
 async def test_a_transaction_notes_each_person_and_customer_once(
@@ -141,13 +141,13 @@ async def test_after_a_crash_in_between_each_is_told_once(shop: CustomerBackend)
     people = provision(shop, shop.trade.customer.organization_id, 5)
 
     def crash(uow: UnitOfWork) -> None:
-        assert tell(uow, 3).has_more
+        assert publish_batch(uow, 3).has_more
         raise Crashed
 
     await tell_once(shop, 2)
     with pytest.raises(Crashed):
         await database.transact(crash)
-    await tell_everything(database, people_max=2)
+    await publish_everything(database, people_max=2)
 
     assert sorted(told(shop)) == sorted(people)
     assert waiting(shop) == {}
@@ -159,8 +159,8 @@ async def test_two_processes_at_once_tell_each_person_once(shop: CustomerBackend
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):
-            nursery.start_soon(tell_everything, database)
-    await tell_everything(database)
+            nursery.start_soon(publish_everything, database)
+    await publish_everything(database)
 
     assert sorted(told(shop)) == sorted(people)
 
@@ -175,7 +175,7 @@ async def test_while_another_process_tells_there_is_nothing_to_do(
         raw_connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.customer_user_checks'))")
         meanwhile = await tell_once(shop, 10, last_turn)
 
-    assert meanwhile == Told(has_more=False, last_turn=last_turn)
+    assert meanwhile == PublishedBatch(has_more=False, last_turn=last_turn)
     assert told(shop) == []
     assert (await tell_once(shop, 10)).has_more
 
@@ -184,7 +184,7 @@ async def test_roles_that_the_vendor_gives_meanwhile_are_what_it_is_told(
     shop: CustomerBackend, raw_connection: RawConnection
 ) -> None:
     await shop.sign_in("worker")
-    await tell_everything(shop.trade.world.installation.database)
+    await publish_everything(shop.trade.world.installation.database)
     worker, editor = shop.id_of("worker"), shop.trade.role_ids["editor"]
     shop.trade.world.connection.execute("UPDATE users SET name = 'Will' WHERE id = %s", (worker,))
 

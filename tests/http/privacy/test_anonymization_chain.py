@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from core.audit.verification import ChainBroken
+from core.audit.chain_verification import ChainBroken
 from tests.audit_chains import add_entry, seal_all, verify
 from tests.http.privacy.anonymizing import anonymize
 from tests.world.platform import Platform

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from core.saml import requests
-from core.saml.judgement import MFA_CONTEXT
+from core.saml.message_checks import MFA_CONTEXT
 from tests.application import Answer
 from tests.clock import SettableClock
 from tests.concurrency import at_once, statuses_of

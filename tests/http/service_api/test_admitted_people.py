@@ -10,7 +10,7 @@ import pytest
 from tests.world import internal
 from tests.world.customer_backend import CustomerBackend
 from tests.world.directory import TOKEN, Directory, insert_scim_token
-from tests.world.people_events import tell_everything
+from tests.world.people_events import publish_everything
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ async def directory(shop: CustomerBackend) -> Directory:
 async def news(shop: CustomerBackend) -> list[tuple[str, str | None, str | None]]:
     """Return what the vendor has learned of people of its customers, and forget it."""
     world = shop.trade.world
-    await tell_everything(world.installation.database)
+    await publish_everything(world.installation.database)
     told = world.rows("SELECT organization_id, type, data FROM events WHERE type LIKE 'customer.user%' ORDER BY id")
     world.connection.execute("DELETE FROM events")
     assert {organization_id for organization_id, _, _ in told} <= {shop.trade.vendor.organization_id}
@@ -61,7 +61,7 @@ async def test_another_vendor_of_the_same_organization_is_told_nothing(
     desk = world.service(other.organization_id, "desk")
     world.serve_customers(desk)
     world.customer(desk, shop.trade.customer.organization_id, shares_directory=True)
-    await tell_everything(world.installation.database)
+    await publish_everything(world.installation.database)
     world.connection.execute("DELETE FROM events")
 
     await directory.create("ada@example.com")

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sessions import sessions
 from core.sessions.callers import Caller
 from core.sessions.token_additions import TokenSubject

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import Conflict
 from core.sign_in import login_events as refusals
 from core.sign_in.proofs import Destination, UsedWay

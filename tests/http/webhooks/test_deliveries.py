@@ -324,7 +324,7 @@ class TestRedelivery:
         receiver.answers(FAILURE)
         webhook_id = await hooks.create(receiver.url, "user.invited")
         hooks.publish("old")
-        await hooks.hand_on()
+        await hooks.assign_positions()
         hooks.team.world.clock.advance(SECOND)
         hooks.publish("failed")
         await hooks.send()
@@ -359,7 +359,7 @@ class TestList:
         webhook_id = await hooks.create(receiver.url, "user.invited")
         for name in ("a", "b", "c"):
             hooks.publish(name)
-            await hooks.hand_on()
+            await hooks.assign_positions()
             hooks.team.world.clock.advance(SECOND)
 
         answers = [
@@ -403,7 +403,7 @@ class TestFairness:
         for number in range(20):
             await hooks.create(receiver.url, "user.invited", name=f"hook {number}")
         hooks.publish(*"abc")
-        await hooks.hand_on()
+        await hooks.assign_positions()
         world.clock.advance(SECOND)
         other = world.team("globex")
         other.add("olga", "owner")
@@ -411,7 +411,7 @@ class TestFairness:
             body = {"name": "hook", "url": theirs.url, "events": ["user.invited"]}
             await other.request("olga", "POST", "/webhooks", body=body)
             hooks.publish("theirs", organization_id=other.organization_id)
-            await hooks.hand_on()
+            await hooks.assign_positions()
 
             leased = await hooks.lease(webhooks_max=10)
 

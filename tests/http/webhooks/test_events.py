@@ -53,7 +53,7 @@ class TestOrder:
 
     async def test_without_a_cursor_the_feed_starts_at_the_oldest_event(self, hooks: Hooks) -> None:
         hooks.publish("a", "b", "c")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         answer = await hooks.feed(TYPES)
 
@@ -64,7 +64,7 @@ class TestOrder:
     async def test_an_event_has_the_payload_that_a_webhook_gets(self, hooks: Hooks) -> None:
         webhook_id = await hooks.create(URL, "user.invited")
         hooks.publish("a")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         [event] = (await hooks.feed(TYPES)).json["events"]
         [delivery] = await hooks.deliveries(webhook_id)
@@ -73,7 +73,7 @@ class TestOrder:
 
     async def test_pages_contain_every_event_once(self, hooks: Hooks, subtests: pytest.Subtests) -> None:
         hooks.publish(*"abcdefg")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         for limit in (1, 2, 3, 7, 100):
             with subtests.test(limit=limit):
@@ -81,20 +81,20 @@ class TestOrder:
 
     async def test_a_cursor_continues_with_what_came_later(self, hooks: Hooks) -> None:
         hooks.publish("a")
-        await hooks.hand_on()
+        await hooks.assign_positions()
         first = await hooks.feed(TYPES)
         assert names(await hooks.feed(f"{TYPES}&after={cursor(first)}")) == []
         hooks.publish("b")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert names(await hooks.feed(f"{TYPES}&after={cursor(first)}")) == ["b"]
 
     async def test_a_cursor_passes_what_the_filter_leaves_out(self, hooks: Hooks) -> None:
         hooks.publish("a")
-        await hooks.hand_on()
+        await hooks.assign_positions()
         nothing = await hooks.feed("?types=plan.created")
         hooks.publish("b")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert names(nothing) == []
         assert names(await hooks.feed(f"?after={cursor(nothing)}")) == ["b"]
@@ -116,9 +116,9 @@ class TestOrder:
                     late,
                 )
                 hooks.publish("early")
-                await hooks.hand_on()
+                await hooks.assign_positions()
                 first = await hooks.feed(TYPES)
-            await hooks.hand_on()
+            await hooks.assign_positions()
 
         assert names(first) == ["early"]
         assert names(await hooks.feed(f"{TYPES}&after={cursor(first)}")) == ["late"]
@@ -141,7 +141,7 @@ class TestOrder:
             for number in range(first, total, 3):
                 # In a thread: it waits while a mark is removed.
                 await trio.to_thread.run_sync(hooks.publish, str(number), limiter=one_at_a_time)
-                await hooks.hand_on()
+                await hooks.assign_positions()
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(read)
@@ -153,7 +153,7 @@ class TestOrder:
     async def test_events_of_another_organization_are_not_in_it(self, hooks: Hooks, world: World) -> None:
         hooks.publish("theirs", organization_id=world.organization("globex"))
         hooks.publish("ours")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert names(await hooks.feed(TYPES)) == ["ours"]
 
@@ -173,7 +173,7 @@ class TestRestoredDatabase:
     async def read_until(self, hooks: Hooks, *published: str) -> str:
         """Publish events and read them; return the cursor."""
         hooks.publish(*published)
-        await hooks.hand_on()
+        await hooks.assign_positions()
         answer = await hooks.feed(TYPES)
         assert names(answer) == list(published)
         return cursor(answer)
@@ -183,12 +183,12 @@ class TestRestoredDatabase:
         await self.go_back(hooks, world, "b")
 
         hooks.publish("e")
-        await hooks.hand_on()
+        await hooks.assign_positions()
         answer = await hooks.feed(f"{TYPES}&after={after}")
         assert names(answer) == ["e"]
 
         hooks.publish("f", "g")
-        await hooks.hand_on()
+        await hooks.assign_positions()
         assert names(await hooks.feed(f"{TYPES}&after={cursor(answer)}")) == ["f", "g"]
 
     async def test_new_events_beyond_the_position_of_a_reader_hide_none(self, hooks: Hooks, world: World) -> None:
@@ -196,7 +196,7 @@ class TestRestoredDatabase:
         await self.go_back(hooks, world, "b")
 
         hooks.publish("e", "f", "g", "h")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert names(await hooks.feed(f"{TYPES}&after={after}")) == ["e", "f", "g", "h"]
 
@@ -210,7 +210,7 @@ class TestRestoredDatabase:
 
         world.clock.advance(SECOND)
         hooks.publish("e", "f", "g")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert names(await hooks.feed(f"{TYPES}&after={cursor(answer)}")) == ["e", "f", "g"]
 
@@ -218,7 +218,7 @@ class TestRestoredDatabase:
         world.clock.advance(timedelta(seconds=30))
         hooks.publish("of a process that is ahead")
         world.clock.advance(-timedelta(seconds=30))
-        await hooks.hand_on()
+        await hooks.assign_positions()
         first = await hooks.feed(TYPES)
 
         assert names(await hooks.feed(f"{TYPES}&after={cursor(first)}")) == []
@@ -247,7 +247,7 @@ class TestBacklog:
 
         handed_on = await hooks.hand_on_once(2)
         first = await hooks.feed(TYPES)
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert (handed_on.events, handed_on.has_more) == (2, True)
         assert sorted(names(first)) == ["1", "new"]
@@ -264,7 +264,7 @@ class TestBacklog:
         hooks.publish("old")
         world.clock.advance(RETENTION - SECOND)
 
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         assert names(await hooks.feed(TYPES)) == ["old"]
 
@@ -275,7 +275,7 @@ class TestParameters:
     async def test_types_are_separated_by_commas(self, hooks: Hooks) -> None:
         await hooks.test(await hooks.create(URL))
         hooks.publish("a")
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         answer = await hooks.feed("?types=user.invited,%20webhook.test")
 
@@ -291,7 +291,7 @@ class TestParameters:
 
     async def test_a_limit_above_the_maximum_is_lowered(self, hooks: Hooks) -> None:
         hooks.publish(*(str(number) for number in range(LIMIT_MAX + 1)))
-        await hooks.hand_on()
+        await hooks.assign_positions()
 
         answer = await hooks.feed(f"{TYPES}&limit=100000")
 
@@ -346,7 +346,7 @@ class TestWaiting:
         self, hooks: Hooks, autojump_clock: MockClock
     ) -> None:
         after = cursor(await hooks.feed())
-        await hooks.hand_on()
+        await hooks.assign_positions()
         told: list[tuple[float, Any]] = []
 
         await self.wait(hooks, f"{TYPES}&after={after}&wait=7", told)
@@ -369,7 +369,7 @@ class TestWaiting:
             nursery.start_soon(partial(self.wait, hooks, f"{TYPES}&wait=20", told))
             await trio.sleep(5.25)
             hooks.publish("a")
-            await hooks.hand_on()
+            await hooks.assign_positions()
             hooks.team.world.installation.feed_waiters.wake()
 
         assert told == [(pytest.approx(5.25, abs=0.2), ["a"])]
@@ -383,7 +383,7 @@ class TestWaiting:
             nursery.start_soon(partial(self.wait, hooks, f"{TYPES}&wait=20", told))
             await trio.sleep(5.5)
             hooks.publish("a")
-            await hooks.hand_on()
+            await hooks.assign_positions()
 
         [(seconds, found)] = told
         assert (5.4 < seconds < 7, found) == (True, ["a"])

@@ -35,7 +35,7 @@ async def remove_member(hooks: Hooks) -> None:
 
 async def in_feed(hooks: Hooks, event: str) -> list[dict[str, Any]]:
     """Return the data of the events of a type in the feed."""
-    await hooks.hand_on()
+    await hooks.assign_positions()
     return [one["data"] for one in (await hooks.feed(f"?types={event}")).json["events"]]
 
 

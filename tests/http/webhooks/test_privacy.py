@@ -63,7 +63,7 @@ async def test_deliveries_and_feed_do_not_mention_an_anonymized_person(hooks: Ho
 async def test_a_delivery_that_waits_is_sent_without_the_address(hooks: Hooks, receiver: Receiver) -> None:
     await hooks.create(receiver.url, "user.login.success")
     await hooks.team.world.sign_in(MEMBER)
-    await hooks.hand_on()
+    await hooks.assign_positions()
 
     await forget_member(hooks)
     await hooks.send()

@@ -264,11 +264,11 @@ class TestDeletion:
         webhook_id = await hooks.create(URL, "user.invited")
         hooks.publish(*"abcdefgh")
 
-        async def hand_on() -> Any:
-            await hooks.hand_on()
+        async def assign_positions() -> Any:
+            await hooks.assign_positions()
             return await hooks.feed()
 
-        answers = await at_once(hand_on, lambda: hooks.request("DELETE", f"/{webhook_id}"))
+        answers = await at_once(assign_positions, lambda: hooks.request("DELETE", f"/{webhook_id}"))
 
         assert statuses_of(answers) == [200, 200]
         assert len([event for event in (await hooks.feed()).json["events"] if event["event"] == "user.invited"]) == 8

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from core.audit import search
+from core.audit import entry_search
 from core.events.actions import AuditAction, PlatformAction
 from entrypoints.pages.events.actions import ACTIONS, PLATFORM_ACTIONS, TARGET_TYPES
 from entrypoints.pages.frame.languages import LANGUAGES
@@ -188,7 +188,7 @@ async def test_the_next_page_of_a_filtered_list_has_the_same_filter(world: World
 async def test_a_search_that_finds_little_says_how_far_it_has_looked(
     world: World, people: Team, ann: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("adapters.postgres.audit.search", "entrypoints.pages.audit.browser"):
+    for module in ("adapters.postgres.audit.entry_search", "entrypoints.pages.audit.browser"):
         monkeypatch.setattr(f"{module}.LOOKED_AT_MAX", 3)
     for minute in range(1, 9):
         action = "user.updated" if minute in {1, 3, 4, 5} else "user.joined"
@@ -243,7 +243,7 @@ async def test_an_entry_of_another_organization_is_not_found(world: World, peopl
     # A position of theirs is one in this log.
     ours = write(world, people.organization_id, 1)
     assert len(rows(await ann.open(f"{PAGE}?before={UUID(int=theirs.int + 1)}"))) in {0, 1}
-    assert str(ours) in (await ann.open(f"{PAGE}?before={search.LAST_ID}")).text
+    assert str(ours) in (await ann.open(f"{PAGE}?before={entry_search.LAST_ID}")).text
 
 
 async def test_who_may_not_read_the_log_gets_none_of_its_pages(world: World, people: Team, visitor: Visitor) -> None:

@@ -12,7 +12,7 @@ from core.accounts.support_access import RecordPart
 from core.billing.provider import BillingMode
 from core.billing.subscriptions import Source
 from core.customers.products import SETTINGS, ProductAccess
-from core.customers.relations import CustomerSide
+from core.customers.relation_log import CustomerSide
 from core.organizations.organizations import BUILT_IN_ROLES, Organization, OrganizationStatus
 from core.organizations.settings.branding import Branding
 from core.services.plans import Plan

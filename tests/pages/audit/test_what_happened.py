@@ -6,7 +6,7 @@ import re
 
 from tests.pages.audit.written import PAGE, rows
 from tests.world.hooks import Hooks
-from tests.world.people_events import tell_everything
+from tests.world.people_events import publish_everything
 from tests.world.platform import Platform
 from tests.world.trade import insert_trade
 from tests.world.visitor import Visitor
@@ -79,7 +79,7 @@ async def test_customers_and_their_people_are_named_as_far_as_the_vendor_knows_t
     trade = insert_trade(world)
     await trade.begin(external_id="B-7")
     await trade.change_product(shares_directory=True)
-    await tell_everything(world.installation.database)
+    await publish_everything(world.installation.database)
     owner = Visitor(world.client)
     await owner.sign_in("owner@example.com")
 

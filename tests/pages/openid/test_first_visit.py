@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from psycopg.types.json import Jsonb
 
-from core.openid import authorization
+from core.openid import authorization_endpoint
 from core.openid.answers import SignInNeeded
 from core.openid.answers import Visitor as Visited
 from tests.shown_text import shows
@@ -20,7 +20,7 @@ async def test_a_request_that_began_in_another_browser_asks(shop: RelyingParty, 
     """The service begins the request itself, and sends a browser to it that signs in to Gatehouse just then."""
     parameters = {name: values[0] for name, values in parse_qs(urlsplit(address_of(shop)).query).items()}
     begun = await world.installation.database.transact(
-        authorization.begin, shop.client_id, parameters, Visited(browser=None), issuer=ISSUER
+        authorization_endpoint.begin, shop.client_id, parameters, Visited(browser=None), issuer=ISSUER
     )
     assert isinstance(begun, SignInNeeded)
     await visitor.sign_in()

@@ -12,7 +12,7 @@ from core.organizations.access import Operation
 from core.organizations.authorization import authorize
 from core.organizations.group_roles import WantedRule
 from core.organizations.link_callers import SetupLinkDead, SetupVisit
-from core.services import access as service_access
+from core.services import service_access
 from core.sessions.origins import BACKGROUND
 from core.sign_in.upstream.connections.connections import ConnectionInForce
 from core.sign_in.upstream.domains import domain_routes

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from core.ids import first_id_at
-from core.organizations.overview import MENDED_BY, PERIOD, MatterKind
+from core.organizations.overview import MENDED_BY, PERIOD, AttentionKind
 from tests.application import Answer
 from tests.world.builder import new_id
 from tests.world.visitor import Visitor
@@ -352,4 +352,4 @@ async def test_a_pending_organization_says_for_whom_it_waits_and_hides_what_does
 
 
 def test_every_kind_names_what_mends_it() -> None:
-    assert set(MENDED_BY) == set(MatterKind)
+    assert set(MENDED_BY) == set(AttentionKind)

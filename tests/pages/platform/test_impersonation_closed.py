@@ -7,11 +7,11 @@ import re
 import pytest
 import trio
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserSession
-from core.sessions.limits import ClosedWhileImpersonating
+from core.sessions.caller_limits import ClosedWhileImpersonating
 from core.sessions.sessions import Session
 from core.sign_in import browser_returns, child_sessions
 from core.sign_in.proofs import Destination, InBrowser

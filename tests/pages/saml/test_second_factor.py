@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.saml.judgement import MFA_CONTEXT
+from core.saml.message_checks import MFA_CONTEXT
 from tests.service_provider import posted_form
 from tests.world.builder import PASSWORD
 from tests.world.saml import SamlService

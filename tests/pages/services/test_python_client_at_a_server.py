@@ -124,12 +124,12 @@ def test_the_interface_is_called_by_each_credential(
     program = Gatehouse(site.url, key=made.get("secret"))
     assert [member["user"]["email"] for member in program.pages(management.list_members("acme", limit=1))] == [EMAIL]
     cursors: list[str] = []
-    transact(sequencing.hand_on, EVENTS_MAX)
+    transact(sequencing.assign_positions, EVENTS_MAX)
     feed = Feed(organization="acme", load=lambda: cursors[-1] if cursors else None, save=cursors.append)
     seen = [event.type for event in FeedReader(program, feed).events(is_endless=False)]
     assert "api_key.created" in seen
     manager.send(management.create_plan("acme", "shop", name="Team", price_cents=900))
-    transact(sequencing.hand_on, EVENTS_MAX)
+    transact(sequencing.assign_positions, EVENTS_MAX)
     later = [event.type for event in FeedReader(program, feed).events(is_endless=False)]
     assert "plan.created" in later
     assert "api_key.created" not in later

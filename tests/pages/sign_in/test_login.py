@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sessions import browser_sessions
 from core.sessions.refresh import SessionOver
 from core.sign_in import browser_returns, conclusion

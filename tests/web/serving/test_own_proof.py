@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.sessions.limits import AddressNotConfirmed, ConfinedElsewhere
+from core.sessions.caller_limits import AddressNotConfirmed, ConfinedElsewhere
 from entrypoints.web.serving.admission.access_policies import CredentialKind
 from entrypoints.web.serving.routes import Route
 from tests.http.platform.test_impersonation_forbidden import REFUSED

@@ -25,7 +25,7 @@ from adapters.postgres.webhooks import sequencing
 from core.platform.lifetimes import LIFETIMES, OneRow
 from core.platform.log_months import Log
 from core.secrets import Secret
-from core.webhooks.sequencing import hand_on
+from core.webhooks.sequencing import assign_positions
 from entrypoints import capabilities, main
 from entrypoints import settings as settings_of
 from entrypoints.web.serving.admission.access_policies import CredentialKind
@@ -186,7 +186,7 @@ async def test_a_statement_that_crosses_a_table_of_one_row_is_found(
     )
     monkeypatch.setattr(sequencing, "WAITING", crossed)
     with statements_as_sent() as recorded:
-        await database.transact(hand_on, 10_000)
+        await database.transact(assign_positions, 10_000)
     [statement] = [one for one in recorded.values() if "event_sequencing s" in one.text]
 
     with new_database(databases) as connection:

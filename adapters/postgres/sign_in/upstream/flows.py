@@ -11,7 +11,7 @@ from uuid import UUID
 
 from adapters.postgres.sign_in.upstream.revocation.provider_sessions import known_session, stored_session
 from adapters.postgres.transaction import Aggregate
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sign_in.identities import AssertedGroups, AssertedNames, IdentityContext, ProvenIdentity, ProviderTokens
 from core.sign_in.upstream.flows import AtDomain, ReturnAddress, UpstreamSignIn

@@ -29,10 +29,10 @@ from core.mail.mail import MailTemplate
 from core.organizations import group_roles
 from core.sessions import sessions
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import at_once, connection_fields
 from core.sign_in.upstream.connections.connection_fields import ConnectionFields, ConnectionRecord
 from core.sign_in.upstream.connections.editors import Editor
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import SamlMetadata
 
 if TYPE_CHECKING:

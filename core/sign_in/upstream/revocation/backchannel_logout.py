@@ -18,7 +18,7 @@ from core.events import person_events
 from core.events.events import EventType
 from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
-from core.sign_in.upstream.answers import CLOCK_SKEW, is_session_id, is_subject, is_token_id, moment_of
+from core.sign_in.upstream.provider_answers import CLOCK_SKEW, is_session_id, is_subject, is_token_id, moment_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.email_addresses import canonical_email, domain_of
 from core.errors import BadRequest, FieldError, Unauthorized
@@ -30,8 +30,8 @@ from core.lazy_dataclasses import dataclass
 from core.secrets import hash_token
 from core.sessions import sessions
 from core.sign_in.identities import IdentityContext
-from core.sign_in.upstream.answers import CLOCK_SKEW, is_token_id, moment_of
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord
+from core.sign_in.upstream.provider_answers import CLOCK_SKEW, is_token_id, moment_of
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

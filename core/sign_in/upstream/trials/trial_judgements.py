@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.email_addresses import domain_of, normalize_email
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass

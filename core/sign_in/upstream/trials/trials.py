@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import BadRequest
 from core.lazy_dataclasses import dataclass
 from core.organizations import link_callers

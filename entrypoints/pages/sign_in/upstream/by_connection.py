@@ -7,20 +7,20 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import on_the_way_to
-from core.sign_in.upstream import answers, at_custom_domains, beginning, by_connection, flows, refused
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream import at_custom_domains, beginning, by_connection, flows, provider_answers, refused
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.discovery import Discovered
 from core.sign_in.upstream.flows import Departure, SignInOver
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import MetadataExpired, SamlDescription
 from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
-from entrypoints.pages.sign_in.upstream import answers as assertions
-from entrypoints.pages.sign_in.upstream.answers import OpenIdCallbackQuery, claims_of_answer
+from entrypoints.pages.sign_in.upstream import provider_answers as assertions
 from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
+from entrypoints.pages.sign_in.upstream.provider_answers import OpenIdCallbackQuery, claims_of_answer
 from entrypoints.pages.sign_in.upstream.providers import (
     BEGINNING,
     RETURN,
@@ -136,7 +136,7 @@ async def _arrived(call: Call, query: OpenIdCallbackQuery, departure: Departure)
             await call.transact(refused.note_claims, target.context, mapping, failed)
             raise
         id_token = answer.id_token if target.connection.signs_out_at_provider else None
-        proven = answers.connection_identity(answer.claims, mapping, id_token)
+        proven = provider_answers.connection_identity(answer.claims, mapping, id_token)
         return await complete(call, departure.sign_in, proven)
 
 

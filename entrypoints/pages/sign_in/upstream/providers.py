@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 import msgspec
 from quart import Response
 
-from core.accounts.providers import Provider
 from core.accounts.return_targets import RedirectNotRegistered
+from core.accounts.sign_in_methods import Provider
 from core.errors import Conflict, Forbidden, NotFound, OrganizationNotActive, Refusal, on_the_way_to
 from core.hosts import under
 from core.secrets import Secret
@@ -29,9 +29,9 @@ from core.sign_in.mfa_challenges import SecondFactorPending, SignInCompleted
 from core.sign_in.reasons import SignInRefused
 from core.sign_in.upstream import at_custom_domains, beginning, flows, sign_in
 from core.sign_in.upstream.address_codes import AddressCodeDue
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.beginning import Begun, Wanted
 from core.sign_in.upstream.flows import Departure, ProviderClient, ProviderNotOffered, SignInOver, UpstreamSignIn
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.providers import PARAMETERS, CodeExchange, ExternalProvider
 from core.sign_in.upstream.sign_in import MailedCodeDue, OtherUserSignedIn, SignInToLink
 from entrypoints.pages.console.account import after

@@ -16,10 +16,10 @@ from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import by_connection, flows, refused, saml
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import ConnectionClosed, OpenConnection
 from core.sign_in.upstream.connections import changes
 from core.sign_in.upstream.flows import SignInOver
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import (
     Expected,
     MetadataExpired,
@@ -28,8 +28,13 @@ from core.sign_in.upstream.saml import (
 from core.sign_in.upstream.trials import trials
 from entrypoints.pages.frame.refusals import protocol_refusal_page
 from entrypoints.pages.frame.rendering import PageOrRedirect
-from entrypoints.pages.sign_in.upstream.answers import expected_of, read_answer, replaced_certificates, require_for_us
 from entrypoints.pages.sign_in.upstream.connections.failures import recording_failures
+from entrypoints.pages.sign_in.upstream.provider_answers import (
+    expected_of,
+    read_answer,
+    replaced_certificates,
+    require_for_us,
+)
 from entrypoints.pages.sign_in.upstream.providers import RETURNING, ContinueQuery, SignInDeclined, complete, repeatable
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
 from entrypoints.web.serving.admission import browsers

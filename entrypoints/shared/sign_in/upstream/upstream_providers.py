@@ -9,12 +9,12 @@ import msgspec
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import provider_problems
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import changes, checks, connection_fields
 from core.sign_in.upstream.connections.checks import ConnectionToCheck
 from core.sign_in.upstream.connections.connections import ConnectionFields
 from core.sign_in.upstream.discovery import OtherIssuer
 from core.sign_in.upstream.flows import ProviderClient
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem
 from core.sign_in.upstream.saml import MetadataUnusable, SamlDescription, SamlMetadata, require_current
 from core.tables import PartialTable

@@ -22,8 +22,8 @@ from core.rate_limits import RateLimit
 from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sessions.browser_sessions import BrowserCookie
+from core.sessions.caller_limits import ConfinedElsewhere
 from core.sessions.callers import RECENT
-from core.sessions.limits import ConfinedElsewhere
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
 from entrypoints.web.input.cookies import cookie_of

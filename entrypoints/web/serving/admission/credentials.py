@@ -34,8 +34,7 @@ from werkzeug.exceptions import NotFound as NoSuchRoute
 from core.organizations.access import Operation
 from core.organizations.authorization import authorize, authorize_platform, authorize_support
 from core.scim import tokens as scim_tokens
-from core.services import access as service_access
-from core.services import api_keys
+from core.services import api_keys, service_access
 from core.services.api_keys import Permission
 from core.sessions import callers
 from core.sessions.origins import CustomHost
@@ -153,7 +152,7 @@ def on_service(operation: Operation, *, or_support: bool = False) -> Declaration
     """Require an access token whose user may do this to the service of the path, by their role or by a grant.
 
     A key of the organization will do as well, as for `in_organization`.
-    The use case decides it with `authorize` of `core.services.access`, with `or_support` by `authorize_reader` there.
+    The use case decides it with `authorize` of `core.services.service_access`, with `or_support` by `authorize_reader`.
     """
     return _by_token(
         or_key(admitting.admit_access_token),

@@ -33,7 +33,7 @@ from core.errors import (
 from core.lazy_dataclasses import dataclass
 from core.openid.refusals import NonceRequired, OAuthRefusal, TokenBound
 from core.secrets import Secret
-from core.sessions.limits import AccountUsedElsewhere
+from core.sessions.caller_limits import AccountUsedElsewhere
 from core.sign_in.customer_choices import CustomerRequired
 from core.tables import PartialTable
 from core.wording import Wording

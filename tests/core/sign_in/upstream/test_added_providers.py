@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sign_in.upstream.configuring import SignInSetup
 from core.sign_in.upstream.connections.oauth_credentials import StoredCredentials
 from core.sign_in.upstream.providers import ADDED_SCOPES, ExternalProvider, linked_of, signs_in

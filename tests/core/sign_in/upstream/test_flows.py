@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sign_in.identities import PLATFORM
 from core.sign_in.upstream.flows import AtDomain, Departure, ReturnAddress, UpstreamSignIn

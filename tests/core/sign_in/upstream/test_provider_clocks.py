@@ -11,9 +11,9 @@ from uuid import UUID
 import pytest
 
 from core.errors import Refusal
-from core.saml import judgement
+from core.saml import message_checks
 from core.saml.messages import NameId, SamlLogoutRequest
-from core.sign_in.upstream import answers, saml
+from core.sign_in.upstream import provider_answers, saml
 from core.sign_in.upstream.revocation import backchannel_logout, global_token_revocation
 from core.sign_in.upstream.revocation.backchannel_logout import EVENT, LogoutIssuer
 from core.sign_in.upstream.saml import SUCCESS, Confirmation, Expected, SamlAnswer, SamlAssertion, ServiceProvider
@@ -29,7 +29,7 @@ Judge = Callable[[datetime], object]
 def id_token(at: datetime) -> object:
     """Judge an ID token that was made at this time by the clock of its provider, for no longer than that."""
     claims = {"iss": IDP, "aud": CLIENT, "nonce": "n", "iat": at.timestamp(), "nbf": at.timestamp()}
-    return answers.require_valid_claims(
+    return provider_answers.require_valid_claims(
         {**claims, "exp": at.timestamp()}, client_id=CLIENT, nonce="n", at=NOW, issuer=IDP
     )
 
@@ -66,10 +66,10 @@ def logout_request(at: datetime) -> object:
         session_indexes=(),
         not_on_or_after=at + timedelta(seconds=1),
     )
-    judgement.require_current(request, NOW)
+    message_checks.require_current(request, NOW)
     # Issued as long ago as a message may be at most.
-    old = replace(request, issued_at=at - judgement.AGE_MAX if at < NOW else at)
-    return judgement.require_from_connection(old, IDP, OWN.slo_url, NOW)
+    old = replace(request, issued_at=at - message_checks.AGE_MAX if at < NOW else at)
+    return message_checks.require_from_connection(old, IDP, OWN.slo_url, NOW)
 
 
 def revocation(at: datetime) -> object:

@@ -11,9 +11,9 @@ import pytest
 
 from core.sign_in.reasons import SignInReason
 from core.sign_in.upstream import saml
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections import metadata_validity
 from core.sign_in.upstream.connections.connection_fields import ConnectionRecord, ConnectionType
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.saml import (
     EMAIL_ADDRESS,
     SUCCESS,

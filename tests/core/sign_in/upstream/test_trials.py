@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sign_in.identities import AssertedGroups, ProvenIdentity
 from core.sign_in.upstream.flows import SignInOver

@@ -13,7 +13,7 @@ from tests.http.webhooks.causes.stage import Stage
 from tests.world.backend import KEY, insert_key
 from tests.world.builder import Service
 from tests.world.customer_setups import CONNECTION
-from tests.world.people_events import tell_everything
+from tests.world.people_events import publish_everything
 from tests.world.team import Team
 from tests.world.visitor import Visitor
 
@@ -76,7 +76,7 @@ async def lose_a_person_of_a_customer(stage: Stage) -> None:
 
 
 async def _tell(stage: Stage) -> None:
-    await tell_everything(stage.world.installation.database)
+    await publish_everything(stage.world.installation.database)
 
 
 async def offer_a_service(stage: Stage) -> None:

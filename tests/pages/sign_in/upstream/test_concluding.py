@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.sign_in.identities import PLATFORM, IdentityContext, ProvenIdentity
 from core.sign_in.proofs import Destination
 from core.sign_in.reasons import SignInInterrupted

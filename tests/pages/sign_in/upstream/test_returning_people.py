@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from core.accounts import addresses
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.accounts.users import User
 from core.organizations import departures
 from tests.application import Answer

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.errors import Refusal
 from core.sign_in import child_sessions, mfa_challenges
 from core.sign_in.proofs import Destination, IdentityProof

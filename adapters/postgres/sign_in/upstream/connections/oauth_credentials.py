@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from adapters.postgres.transaction import Aggregate
-from core.accounts.providers import Provider
+from core.accounts.sign_in_methods import Provider
 from core.secrets import Secret
 from core.sign_in.upstream.connections.oauth_credentials import StoredCredentials
 from core.sign_in.upstream.flows import ProviderClient

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.rate_limits import RateLimit
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.connections.checks import CheckedChange
 from core.sign_in.upstream.connections.connections import ConnectionFields, ConnectionRecord
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.provider_problems import Finding, ProviderProblem, problem_of
 from core.sign_in.upstream.saml import MetadataUnusable, ServiceProvider
 from entrypoints.pages.frame.languages import marked

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from core.errors import Refusal
 from core.sign_in.identities import IdentityContext
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OrganizationFull
 from core.sign_in.upstream.connections import failures
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.provider_problems import ProviderProblem, problem_of
 from core.sign_in.upstream.sign_in import NoVerifiedAddress
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_PEOPLE

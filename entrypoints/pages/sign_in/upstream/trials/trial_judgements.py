@@ -13,16 +13,17 @@ from quart import Response
 
 from core.errors import Refusal
 from core.sign_in.reasons import SignInReason
-from core.sign_in.upstream import answers, saml
-from core.sign_in.upstream.answers import UpstreamFailed
+from core.sign_in.upstream import provider_answers, saml
 from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connections import changes
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.provider_problems import ProviderProblem
 from core.sign_in.upstream.saml import SamlAnswer
 from core.sign_in.upstream.trials import trials
 from core.sign_in.upstream.trials.trials import TrialAnswer, TrialBrowser, TrialSignIn
 from entrypoints.pages.organizations.setup import setup_cookie
-from entrypoints.pages.sign_in.upstream.answers import (
+from entrypoints.pages.sign_in.upstream.connections.failures import problem_of_refusal
+from entrypoints.pages.sign_in.upstream.provider_answers import (
     OpenIdCallbackQuery,
     claims_of_answer,
     expected_of,
@@ -30,7 +31,6 @@ from entrypoints.pages.sign_in.upstream.answers import (
     replaced_certificates,
     require_for_us,
 )
-from entrypoints.pages.sign_in.upstream.connections.failures import problem_of_refusal
 from entrypoints.pages.sign_in.upstream.providers import SignInDeclined
 from entrypoints.web.serving.answering.answers import see_other
 from entrypoints.web.serving.calls import Call
@@ -50,7 +50,7 @@ async def conclude(call: Call, query: OpenIdCallbackQuery) -> Response:
     brought = [("error", query.error)] if query.error else []
     try:
         claims = (await claims_of_answer(call, query, arrived.departure, target, client)).claims
-        proven = answers.connection_identity(claims, target.connection.attribute_mapping)
+        proven = provider_answers.connection_identity(claims, target.connection.attribute_mapping)
         answer = trials.answer_of(claims=trials.claims_of_token(claims), proven=proven)
     except SignInDeclined as declined:
         answer = failed(declined, claims=brought)

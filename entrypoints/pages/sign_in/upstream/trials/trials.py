@@ -12,17 +12,17 @@ from core.errors import Refusal
 from core.organizations.access import Operation
 from core.rate_limits import RateLimit
 from core.sign_in.upstream import configuring
-from core.sign_in.upstream.answers import UpstreamFailed
 from core.sign_in.upstream.by_connection import OpenConnection
 from core.sign_in.upstream.connections.connections import ConnectionUnknown
 from core.sign_in.upstream.flows import Departure
+from core.sign_in.upstream.provider_answers import UpstreamFailed
 from core.sign_in.upstream.trials import trials
 from core.sign_in.upstream.trials.trials import NothingToTry
 from entrypoints.pages.console.frame import Program, console_page, opened, page_of
 from entrypoints.pages.frame.languages import marked
 from entrypoints.pages.frame.rendering import Page, PageOrRedirect
 from entrypoints.pages.frame.routes import console_pages, shows_again
-from entrypoints.pages.sign_in.upstream import answers
+from entrypoints.pages.sign_in.upstream import provider_answers
 from entrypoints.pages.sign_in.upstream.connections.connections import CONNECTION
 from entrypoints.pages.sign_in.upstream.provider_problems import TO_MEMBERS
 from entrypoints.pages.sign_in.upstream.trials import trial_judgements
@@ -80,9 +80,9 @@ async def leave(
     call.limit_organization(target.organization_id, RateLimit.CONNECTION_CHECK)
     # The provider is asked first: if it does not answer, no sign-in begins.
     try:
-        described = await answers.described(call, target, is_fresh=True)
+        described = await provider_answers.described(call, target, is_fresh=True)
     except UpstreamFailed as failed:
         answer = trial_judgements.failed(failed, claims=())
         await call.transact(lambda uow: trials.fail(uow, begin(uow), answer))
         return see_other(page)
-    return await answers.send(call, target, await call.transact(begin), described, after_form=LEADING)
+    return await provider_answers.send(call, target, await call.transact(begin), described, after_form=LEADING)
