@@ -766,7 +766,7 @@ UNDONE: Final = (
     Undone(
         "both sides are told that the platform acts for a customer",
         "core.platform.impersonation",
-        "tell",
+        "record_and_mail",
         _nothing,
         Story.SELLING,
         ("impersonated",),

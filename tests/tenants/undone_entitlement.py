@@ -131,7 +131,7 @@ OF_ROWS: Final = (
     UndoneRule(
         "a program lists customers of confirmed members",
         "adapters.postgres.customers.my_applications",
-        "OF_USER",
+        "CUSTOMERS_OF_USER",
         _without("cm.confirmed_at IS NOT NULL"),
     ),
     UndoneRule("a group lets in its own members", *_PLACE, _without("i.user_id = cm.user_id")),

@@ -48,6 +48,7 @@ from tests.tenants.model import Way
 from tests.tenants.storing import history_of, storage, store, stored
 from tests.tenants.taking import Story, step_of
 from tests.tenants.undone import Undone
+from tests.tenants.undone_entitlement import OF_ROWS, OF_VALUES
 from tests.tenants.undone_openings import ALL_UNDONE
 from tests.world.world import World
 
@@ -209,6 +210,13 @@ async def test_the_stories_of_their_own_in_many_histories(runner: Runner, story:
 @pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
 async def test_no_person_holds_what_was_not_given_to_them_in_many_histories(runner: Runner, first: int) -> None:
     await assert_none_found(runner, drawn_numbers(range(first, first + CHUNK)), STEPS)
+
+
+def test_every_undone_rule_names_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    for undone in (*ALL_UNDONE, *OF_VALUES, *OF_ROWS):
+        with monkeypatch.context() as patched:
+            # Raises where a name or a condition of a statement is gone.
+            undone.patch(patched)
 
 
 def test_stored_histories_are_of_steps_that_exist_and_no_rule_is_without_one_but_those_that_are_searched_for() -> None:
