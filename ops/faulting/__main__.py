@@ -36,7 +36,7 @@ def main() -> int:
         chosen = _chosen(_all(tree), options, seed)
         print(f"seed {seed}, {len(chosen)} faults", flush=True)
         if not chosen:
-            print("No fault has this kind or id. ops/faults --list prints them.")
+            print("No fault has this kind, folder or id. ops/faults --list prints them.")
             return 2
         if options.list:
             print(*(fault.id for fault in chosen), sep="\n")
@@ -53,7 +53,11 @@ def _all(tree: Path) -> list[Fault]:
 def _chosen(faults: list[Fault], options: argparse.Namespace, seed: int) -> list[Fault]:
     if options.fault:
         return [fault for fault in faults if fault.id == options.fault]
-    faults = [fault for fault in faults if options.kind in (None, fault.kind)]
+    faults = [
+        fault
+        for fault in faults
+        if options.kind in (None, fault.kind) and fault.path.startswith(tuple(options.under or [""]))
+    ]
     if options.all or options.list:
         return faults
     return random.Random(seed).sample(faults, min(options.number, len(faults)))  # noqa: S311 - a sample that can be repeated
@@ -132,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--number", type=int, default=40)
     parser.add_argument("--kind")
+    parser.add_argument("--under", action="append", metavar="FOLDER", help="only faults in this folder; may be repeated")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the ids, and run nothing")
     parser.add_argument("--fault", metavar="ID", help="repeat one")
