@@ -12,8 +12,8 @@ from core.accounts import links
 from core.accounts.links import LinkTexts, LinkUnusable, ValidLink
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.users import User
-from core.invitations import acceptance
-from core.invitations.acceptance import Joined
+from core.invitations import new_members
+from core.invitations.new_members import Joined
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.organizations import Membership, Organization
@@ -62,7 +62,7 @@ def confirm_by_proof(
 ) -> Joined:
     """Confirm a membership for the owner of its address; the organization is locked, `is_signing_in` as for `prove`."""
     uow.members.confirm(organization.id, membership.user_id)
-    return acceptance.prove(uow, organization, user, is_signing_in=is_signing_in)
+    return new_members.prove(uow, organization, user, is_signing_in=is_signing_in)
 
 
 def _use(uow: UnitOfWork, token: str) -> UnconfirmedMembership:

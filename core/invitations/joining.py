@@ -20,9 +20,9 @@ from core.accounts.passwords import StoredPassword
 from core.accounts.sign_in_methods import Provider
 from core.email_addresses import domain_of
 from core.errors import BadRequest, NotFound, Refusal
-from core.invitations import acceptance, own_invitations
-from core.invitations.acceptance import AcceptedBy, Joined, NextStep
+from core.invitations import new_members, own_invitations
 from core.invitations.invitations import Invitation, InvitationDetails
+from core.invitations.new_members import AcceptedBy, Joined, NextStep
 from core.lazy_dataclasses import dataclass
 from core.organizations.organizations import Organization
 from core.sessions.callers import Caller
@@ -98,7 +98,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> Answerable:
             return Answerable(details=details, join_by=JoinBy.SESSION)
         return Answerable(details=details.without_included(), join_by=JoinBy.MAIL)
     stored = uow.credentials.defer_password_of(email)()
-    is_new = stored is None or acceptance.is_given_by_proof(stored.user)
+    is_new = stored is None or new_members.is_given_by_proof(stored.user)
     if not is_new and caller is not None and caller.account.email == email and _sees(caller, details.invitation):
         return Answerable(details=details, join_by=JoinBy.SESSION)
     route = lookup_email.route_for(uow, domain_of(email), details.organization_slug)

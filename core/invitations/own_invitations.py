@@ -1,6 +1,6 @@
 """Answers to invitations: listing one's own, accepting, declining, and accepting on behalf of the invited person.
 
-How a member is added by an invitation is in `acceptance.py`. After a manager has accepted on the person's behalf, the
+How a member is added by an invitation is in `new_members.py`. After a manager has accepted on the person's behalf, the
 person can still answer the invitation: accepting then confirms the membership, declining ends it.
 """
 
@@ -16,9 +16,9 @@ from uuid import UUID
 from core.accounts.users import User
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
-from core.invitations import acceptance, confirmation, included
-from core.invitations.acceptance import AcceptedBy, InvitationAnswered, Joined
+from core.invitations import confirmation, included, new_members
 from core.invitations.invitations import Invitation, InvitationDetails, InvitationExpired, InvitationStatus
+from core.invitations.new_members import AcceptedBy, InvitationAnswered, Joined
 from core.lazy_dataclasses import dataclass
 from core.organizations import members
 from core.organizations.access import Operation
@@ -114,14 +114,14 @@ def accept(
         assert accepted is AcceptedBy.PROOF, "a connection follows an acceptance without the proof"
         accepted = AcceptedBy.PROOF_BEFORE_CONNECTION
     if _is_unanswered(invitation):
-        return acceptance.join(uow, organization, invitation, accepted, is_signing_in=is_signing_in)
+        return new_members.join(uow, organization, invitation, accepted, is_signing_in=is_signing_in)
     user = uow.users.lock_by_email(invitation.email)
     membership = _unconfirmed(uow, invitation, user)
     if user is None or membership is None or user.is_disowned or not accepted.is_consent:
         raise InvitationAnswered
     if is_before_connection and not user.is_verified:
         # The sign-in proves the address, and the person confirms the membership by using it.
-        return acceptance.joined(organization, user)
+        return new_members.joined(organization, user)
     return confirmation.confirm_by_proof(uow, organization, membership, user, is_signing_in=is_signing_in)
 
 
@@ -137,7 +137,7 @@ def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined 
     included.require_right(access, invitation.services)
     if invitation.role != MEMBER:
         access.forbid_lasting()
-    return acceptance.join(uow, organization, invitation, AcceptedBy.MANAGER)
+    return new_members.join(uow, organization, invitation, AcceptedBy.MANAGER)
 
 
 def decline(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails:

@@ -1,7 +1,7 @@
 """Members, who manage an organization: listing them, changing their roles, removing them.
 
-A membership is defined in `memberships.py`, which access control imports. Custom roles are in `roles.py`, the transfer
-of ownership in `ownership.py`, invitations in `core/invitations/`.
+The list of the console is in `found_members.py`. A membership is defined in `organizations.py`. Custom roles are in
+`roles.py`, the transfer of ownership in `ownership.py`, invitations in `core/invitations/`.
 """
 
 from __future__ import annotations

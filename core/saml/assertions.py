@@ -1,4 +1,7 @@
-"""The content of an assertion about a user: the name under which the service provider knows them, and attributes."""
+"""The content of an assertion about a user: the name under which the service provider knows them, and attributes.
+
+The assertion itself is composed in `answering.py`, its XML in `adapters/saml/outgoing.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The checks of a received message: meant for this service, from its provider, signed, and fresh."""
+"""The checks of a received message: meant for this service, from its provider, signed, and fresh.
+
+Answers of identity providers are checked in `core/sign_in/upstream/saml.py`, signatures in `adapters/saml/`.
+"""
 
 from __future__ import annotations
 

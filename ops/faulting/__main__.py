@@ -136,7 +136,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--number", type=int, default=40)
     parser.add_argument("--kind")
-    parser.add_argument("--under", action="append", metavar="FOLDER", help="only faults in this folder; may be repeated")
+    parser.add_argument(
+        "--under", action="append", metavar="FOLDER", help="only faults in this folder; may be repeated"
+    )
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the ids, and run nothing")
     parser.add_argument("--fault", metavar="ID", help="repeat one")

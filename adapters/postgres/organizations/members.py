@@ -1,4 +1,4 @@
-"""Memberships in their table."""
+"""Memberships in their table; the console's list of members is in `found_members.py`."""
 
 from __future__ import annotations
 

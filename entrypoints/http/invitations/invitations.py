@@ -15,7 +15,6 @@ from core.errors import (
     Unauthorized,
 )
 from core.invitations import invitations, own_invitations
-from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
 from core.invitations.invitations import (
     AlreadyInvited,
     AlreadyMember,
@@ -24,6 +23,7 @@ from core.invitations.invitations import (
     Inviter,
     SentInvitation,
 )
+from core.invitations.new_members import CANNOT_JOIN, InvitationAnswered
 from core.invitations.own_invitations import InvitationUnknown, ReceivedInvitation
 from core.organizations.access import Operation
 from core.organizations.management import AddressNotVerified

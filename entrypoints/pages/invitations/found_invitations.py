@@ -9,10 +9,10 @@ import trio
 
 from core.errors import BadRequest, Forbidden, NotFound, RateLimitExceeded, Refusal
 from core.invitations import bulk_invitations, found_invitations, included, invitations, own_invitations
-from core.invitations.acceptance import CANNOT_JOIN
 from core.invitations.bulk_invitations import TypedList
 from core.invitations.found_invitations import InvitationNotWaiting, ListedInvitation
 from core.invitations.invitations import InvitationStatus
+from core.invitations.new_members import CANNOT_JOIN
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.organizations import bulk_jobs, roles
 from core.organizations.access import Capability, Operation

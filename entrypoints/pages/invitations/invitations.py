@@ -12,9 +12,9 @@ from core.accounts import names, passwords
 from core.accounts.passwords import PasswordBreached, PasswordTooCommon
 from core.errors import BadRequest, NotFound, OrganizationNotActive, Refusal, SsoRequired, all_valid
 from core.invitations import joining, own_invitations
-from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
 from core.invitations.invitations import InvitationExpired
 from core.invitations.joining import AccountChanged, Answerable, DomainConnection, JoinBy
+from core.invitations.new_members import CANNOT_JOIN, InvitationAnswered, Joined, NextStep
 from core.invitations.own_invitations import InvitationUnknown
 from core.rate_limits import RateLimit
 from core.sign_in.reasons import SignInRefused

@@ -1,4 +1,7 @@
-"""The pages that change the roles of several members at once, or remove them: each by itself, with a result."""
+"""The pages that change the roles of several members at once, or remove them: each by itself, with a result.
+
+The list of members and the page of one are in `found_members.py`.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial

@@ -10,7 +10,7 @@ from core.audit.sign_in_counts import SignInAnalytics
 from core.audit.sign_in_log import NO_SERVICE
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.invitations import own_invitations
-from core.invitations.acceptance import CANNOT_JOIN, InvitationAnswered
+from core.invitations.new_members import CANNOT_JOIN, InvitationAnswered
 from core.invitations.own_invitations import InvitationUnknown
 from core.organizations import deletion, management, members, overview
 from core.organizations.access import Operation

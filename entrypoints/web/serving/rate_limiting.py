@@ -1,8 +1,9 @@
 """The buckets behind the rate limits: one for each limit and client network or user, bounded in number.
 
-The table of limits and the arithmetic are in `core/rate_limits.py`. Buckets exist in this process alone: a restart
-discards them. Each process grants its share by the number of live processes, which is enough against floods. Limits
-that must hold exactly across processes (failed sign-ins, codes) are counted in the database.
+The table of limits and the arithmetic are in `core/rate_limits.py`. `handling.py` and `Call` (`calls.py`) ask them.
+Buckets exist in this process alone: a restart discards them. Each process grants its share by the number of live
+processes, which is enough against floods. Limits that must hold exactly across processes (failed sign-ins, codes) are
+counted in the database.
 """
 
 from __future__ import annotations

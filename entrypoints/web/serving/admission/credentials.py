@@ -1,7 +1,8 @@
 """Who may call a route: one decorator for each kind of caller, which reads as the route's policy.
 
-A decorator declares *who* the caller must be; the use case decides in its transaction what the caller may do. A route
-without a decorator stops Gatehouse from starting, so a forgotten one cannot expose a route.
+A decorator declares *who* the caller must be; the use case decides in its transaction what the caller may do. What a
+request proves its caller by is looked up in `admitting.py`. A route without a decorator stops Gatehouse from starting,
+so a forgotten one cannot expose a route.
 
 A route in an organization names its operation, and its use case begins by authorizing the caller for the same one:
 
