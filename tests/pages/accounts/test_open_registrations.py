@@ -229,18 +229,16 @@ class TestWhoseItWas:
 class TestScanners:
     """A mail scanner opens every link."""
 
-    @pytest.mark.parametrize("accept", ["text/html", "*/*", "application/*", None])
-    async def test_it_verifies_nothing_and_lets_no_admin_accept_an_invitation(
-        self, inviter: Inviter, accept: str | None
-    ) -> None:
+    async def test_it_verifies_nothing_and_lets_no_admin_accept_an_invitation(self, inviter: Inviter) -> None:
         world = inviter.world
         invitation = await inviter.invite("scanned@example.com")
         await world.mails()
         path = await registered(world, STRANGER, "scanned@example.com")
 
-        opened = await world.client.get(path, headers={"Accept": accept} if accept is not None else {})
+        for accept in ("text/html", "*/*", "application/*", None):
+            opened = await world.client.get(path, headers={"Accept": accept} if accept is not None else {})
+            assert opened.headers["Content-Type"].startswith("text/html"), accept
 
-        assert opened.headers["Content-Type"].startswith("text/html")
         assert (
             world.rows("SELECT FROM users WHERE email = 'scanned@example.com' AND email_verified_at IS NOT NULL") == []
         )
