@@ -45,7 +45,7 @@ async def test_what_cannot_be_is_refused_and_a_stranger_is_not_shown(visitor: Vi
     await visitor.sign_in("owner@example.com")
     page = await visitor.open(PAGE)
 
-    for typed in ("alone", "a b c d", "a user.id Access", "sub user.id", "a user.password"):
+    for typed in ("alone", "a b c d", "a user.id Access", "a user.password"):
         refused = await visitor.submit(page, PAGE, {"claims": typed})
         assert refused.status == 400, typed
         assert typed in refused.text
