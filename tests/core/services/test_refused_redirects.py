@@ -40,6 +40,11 @@ def test_the_host_of_a_refused_address_is_the_one_that_a_browser_opens(
         ("https://app.example.com/other", True),
         ("http://app.example.com/back", False),
         ("https://evil.example/back", False),
+        ("https://login.app.example.com/back", False),
+        ("https://app.example.com@evil.example/back", False),
+        ("https://app.example.com.evil.example/back", False),
+        ("app.example.com:/back", False),
+        ("http://localhost:3000/callback", False),
         ("https://[::1/callback", False),
     ],
 )

@@ -96,9 +96,9 @@ async def test_a_long_list_goes_on_and_stays_small(world: World, people: Team, a
     assert max(sizes) < 40 * 1024
 
 
-@pytest.mark.parametrize("position", ["9999-12-31T23:59:59-23:59_x", "%00", "2026-02-03T04:05:06Z"])
-async def test_an_odd_position_in_the_address_is_no_failure(ann: Visitor, position: str) -> None:
-    assert (await ann.open(f"{PAGE}?after={position}")).status in {200, 400}
+async def test_an_odd_position_in_the_address_is_no_failure(ann: Visitor) -> None:
+    for position in ("9999-12-31T23:59:59-23:59_x", "%00", "2026-02-03T04:05:06Z"):
+        assert (await ann.open(f"{PAGE}?after={position}")).status in {200, 400}, position
 
 
 async def test_nothing_of_an_account_is_told_before_its_user_has_signed_in(

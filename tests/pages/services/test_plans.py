@@ -69,26 +69,26 @@ async def test_a_plan_is_made_listed_and_found(world: World, ann: Visitor) -> No
     assert "No plan has this in its name." in (await ann.open(f"{PLANS}?search=%25")).text
 
 
-@pytest.mark.parametrize(
-    "price", ["", "-1", "1e3", "9.999", "1000000", "1.000,00", "NaN", "\u0663", "1 000", "0x10", "9..9", "\u200b1"]
-)
-async def test_what_is_no_price_is_refused_and_kept(world: World, ann: Visitor, price: str) -> None:
-    refused = await make(ann, "Odd", price)
+async def test_what_is_no_price_is_refused_and_kept(world: World, ann: Visitor) -> None:
+    form = await ann.open(NEW)
 
-    assert (refused.status, "Enter an amount from 0 to 999999.99" in refused.text) == (400, True)
-    assert 'value="Odd"' in refused.text
+    for price in (
+        *("", "-1", "1e3", "9.999", "1000000", "1.000,00", "NaN", "\u0663", "1 000", "0x10", "9..9", "\u200b1", "7."),
+    ):
+        refused = await ann.submit(form, NEW, {"name": "Odd", "price": price})
+
+        assert refused.status == 400, price
+        assert "Enter an amount from 0 to 999999.99" in refused.text, price
+        assert 'value="Odd"' in refused.text, price
     assert world.value("SELECT count(*) FROM plans") == 1
 
 
-@pytest.mark.parametrize(
-    ("price", "cents"), [("0", 0), ("999999.99", 99_999_999), ("0.5", 50), ("7.", None), (" 7 ", 700)]
-)
-async def test_prices_at_the_limits(world: World, ann: Visitor, price: str, cents: int | None) -> None:
-    answer = await make(ann, "Edge", price)
+async def test_prices_at_the_limits(world: World, ann: Visitor) -> None:
+    for price, cents in (("0", 0), ("999999.99", 99_999_999), ("0.5", 50), (" 7 ", 700)):
+        answer = await make(ann, f"Edge {cents}", price)
 
-    assert answer.status == (200 if cents is not None else 400)
-    if cents is not None:
-        assert stored(world, "Edge")[0] == cents
+        assert answer.status == 200, price
+        assert stored(world, f"Edge {cents}")[0] == cents, price
 
 
 async def test_what_the_interface_refuses_is_said_at_its_field(ann: Visitor) -> None:
@@ -233,4 +233,3 @@ async def test_many_plans_are_paged_and_small(world: World, ann: Visitor) -> Non
 
     assert (len(seen), len(set(seen))) == (100, 100)
     assert max(sizes) < 40 * 1024
-    assert (await make(ann)).status == 400

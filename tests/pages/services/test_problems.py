@@ -98,28 +98,20 @@ async def test_an_address_after_a_logout_is_named(party: RelyingParty, ann: Visi
     assert "This address is registered by now." in (await ann.open(PROBLEMS)).text
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({}, "Enter a redirect URI in the settings"),
-        ({"redirect_uri": "https://shop.example/callback", "response_type": "token"}, "authorization code flow"),
-        (
-            {
-                "redirect_uri": "https://shop.example/callback",
-                "response_type": "code",
-                "code_challenge": "x" * 43,
-                "code_challenge_method": "plain",
-            },
-            "Choose S256 in the settings",
-        ),
-    ],
-)
-async def test_each_trouble_says_what_to_do(
-    party: RelyingParty, ann: Visitor, parameters: dict[str, str], words: str
-) -> None:
-    await authorize(party, **parameters)
+async def test_each_trouble_says_what_to_do(party: RelyingParty, ann: Visitor) -> None:
+    registered = {"redirect_uri": "https://shop.example/callback"}
+    plain = {"response_type": "code", "code_challenge": "x" * 43, "code_challenge_method": "plain"}
 
-    assert words in (await ann.open(PROBLEMS)).text
+    for parameters, words in (
+        ({}, "Enter a redirect URI in the settings"),
+        (registered | {"response_type": "token"}, "authorization code flow"),
+        (registered | plain, "Choose S256 in the settings"),
+    ):
+        before = await ann.open(PROBLEMS)
+        await authorize(party, **parameters)
+
+        assert words not in before.text
+        assert words in (await ann.open(PROBLEMS)).text
 
 
 async def test_who_does_not_manage_the_service_is_refused(party: RelyingParty, visitor: Visitor) -> None:
