@@ -11,7 +11,6 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from entrypoints.pages.console.frame import ROWS_SHOWN
 from tests.application import Answer
-from tests.concurrency import at_once
 from tests.world.callers import Caller, Callers
 from tests.world.visitor import FORM, Visitor, forms_of
 
@@ -180,17 +179,6 @@ async def test_support_sees_and_counts_no_mail_to_an_owner(
         assert "platform_owner@example.com" in recipients(await platform_owner.open(f"{MAIL}{query}"))
     assert re.findall(r'state=failed"[^>]*>(\d+)<', (await support.open(MAIL)).text) == ["1"]
     assert re.findall(r'state=failed"[^>]*>(\d+)<', (await platform_owner.open(MAIL)).text) == ["2"]
-
-
-async def test_two_helpers_send_one_mail_again(callers: Callers, support: Visitor, platform_owner: Visitor) -> None:
-    mail_id = await send(callers)
-    pages = [(visitor, await visitor.open(MAIL)) for visitor in (support, platform_owner)]
-
-    answers = await at_once(*[lambda v=v, p=p: choose(v, p, mail_id) for v, p in pages])
-
-    assert [answer.status for answer in answers] == [200, 200]
-    claimed = await callers.world.installation.database.transact(mail.claim, 100)
-    assert [one.id for one in claimed if one.id == mail_id] == [mail_id]
 
 
 async def test_why_a_mail_was_not_sent_is_in_the_language_of_the_page(callers: Callers, support: Visitor) -> None:

@@ -118,11 +118,7 @@ async def test_the_first_pages_lead_owners_and_support_here_and_no_one_else(
             assert 'href="/app/platform"' in (await reader.open(path)).text
         for caller in (Caller.OWNER, Caller.STRANGER, Caller.SUPPORT_WITH_ONE_FACTOR, Caller.SUPPORT_WITHOUT_FACTOR):
             assert "/app/platform" not in (await browser_of(callers, caller).open(path)).text
-
-
-async def test_the_first_page_leads_owners_and_support_of_no_organization_here(
-    platform_owner: Visitor, support: Visitor
-) -> None:
+    # They belong to no organization.
     for reader in (platform_owner, support):
         answer = await reader.send("GET", "/app")
         assert (answer.status, answer.headers["Location"]) == (303, PAGE)

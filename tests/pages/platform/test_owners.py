@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 from uuid import UUID
 
 import pytest
 
 from tests.clock import SettableClock
-from tests.concurrency import at_once
-from tests.pages.platform.conftest import browser_of
 from tests.world.callers import Caller, Callers
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -86,25 +83,22 @@ class TestAppoint:
         assert is_support(world)
         assert f'href="{SUPPORT}/{grace}/demote"' in page.text
 
-    @pytest.mark.parametrize(
-        ("typed", "status", "words"),
-        [
+    async def test_what_is_refused_is_said_at_the_form_and_what_was_typed_stays(self, platform_owner: Visitor) -> None:
+        form = await platform_owner.open(OWNERS)
+
+        for typed, status, words in (
             ("nowhere@example.com", 404, "No account has this email address."),
             ("the boss", 400, "email address"),
             ("", 400, "email address"),
             ("platform_owner@example.com", 409, "already a platform owner"),
             (f"{'a' * 300}@example.com", 400, "email address"),
-        ],
-    )
-    async def test_what_is_refused_is_said_at_the_form_and_what_was_typed_stays(
-        self, platform_owner: Visitor, typed: str, status: int, words: str
-    ) -> None:
-        page = await platform_owner.submit(await platform_owner.open(OWNERS), OWNERS, owner=typed)
+        ):
+            page = await platform_owner.submit(form, OWNERS, owner=typed)
 
-        assert page.status == status
-        problem = page.text.split('id="owner-problem">')[1].partition("<")[0]
-        assert words in problem
-        assert f'value="{typed}"' in page.text
+            assert page.status == status, typed
+            problem = page.text.split('id="owner-problem">')[1].partition("<")[0]
+            assert words in problem, typed
+            assert f'value="{typed}"' in page.text
 
     async def test_support_needs_a_second_factor_and_the_problem_stands_at_its_form(
         self, platform_owner: Visitor, world: World
@@ -226,26 +220,6 @@ class TestDemote:
         assert is_owner(world)
         assert not is_owner(world, "stranger@example.com")
         assert world.platform_audit_entries("platform_owner.demoted") == []
-
-    async def test_of_two_owners_who_demote_each_other_one_remains(
-        self, platform_owner: Visitor, callers: Callers, world: World
-    ) -> None:
-        make_owner(world, "stranger@example.com")
-        other = browser_of(callers, Caller.STRANGER)
-        paths = {
-            one: f"{OWNERS}/{callers.people[of]}/demote"
-            for one, of in (("first", Caller.STRANGER), ("second", Caller.PLATFORM_OWNER))
-        }
-        pages = [await platform_owner.open(paths["first"]), await other.open(paths["second"])]
-
-        answers = await at_once(
-            partial(platform_owner.submit, pages[0], paths["first"], reason=REASON, is_followed=False),
-            partial(other.submit, pages[1], paths["second"], reason=REASON, is_followed=False),
-        )
-
-        assert sorted(answer.status for answer in answers) == [303, 403]
-        assert world.value("SELECT count(*) FROM users WHERE is_platform_owner") == 1
-        assert len(world.platform_audit_entries("platform_owner.demoted")) == 1
 
 
 def _token_of(text: str) -> str:

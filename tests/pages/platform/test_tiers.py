@@ -12,20 +12,18 @@ from tests.world.visitor import Visitor
 TIERS_PAGE = "/app/platform/tiers"
 
 
-async def test_owners_and_support_see_the_limits_of_each_tier(platform_owner: Visitor, support: Visitor) -> None:
-    for reader in (platform_owner, support):
-        text = (await reader.open("/app/platform/tiers")).text
+async def test_owners_and_support_see_the_limits_of_each_tier_and_support_which_sections_are_closed(
+    platform_owner: Visitor, support: Visitor
+) -> None:
+    of_owner, of_support = [(await reader.open(TIERS_PAGE)).text for reader in (platform_owner, support)]
 
+    for text in (of_owner, of_support):
         assert "<code>free</code>" in text
         assert "no limit" in text
         assert "/api/platform/tiers" in text
-
-
-async def test_support_sees_which_sections_are_for_platform_owners(platform_owner: Visitor, support: Visitor) -> None:
-    assert 'href="/app/platform/owners"' in (await platform_owner.open("/app/platform/tiers")).text
-    text = (await support.open("/app/platform/tiers")).text
-    assert 'href="/app/platform/owners"' not in text
-    assert "(platform owners only)" in text.partition('class="closed-sections"')[2].partition("</details>")[0]
+    assert 'href="/app/platform/owners"' in of_owner
+    assert 'href="/app/platform/owners"' not in of_support
+    assert "(platform owners only)" in of_support.partition('class="closed-sections"')[2].partition("</details>")[0]
 
 
 async def test_the_number_of_organizations_of_a_tier_leads_to_their_list(

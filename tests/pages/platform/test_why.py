@@ -192,13 +192,13 @@ async def test_a_network_that_is_none_is_refused_and_stays(support: Visitor) -> 
     assert f'value="{EMAIL}"' in page.text
 
 
-@pytest.mark.parametrize("typed", ["%ED%A0%80", "%00", quote("<b onclick=x>'\"{{7*7}}"), "a" * 100, "%E2%80%AE"])
-async def test_odd_input_is_no_failure(support: Visitor, typed: str) -> None:
-    for query in (f"email={typed}", f"user_id={typed}", f"email={EMAIL}&organization={typed}&service={typed}"):
-        page = await support.open(f"{PAGE}?{query}")
+async def test_odd_input_is_no_failure(support: Visitor) -> None:
+    for typed in ("%ED%A0%80", "%00", quote("<b onclick=x>'\"{{7*7}}"), "a" * 100, "%E2%80%AE"):
+        for query in (f"email={typed}", f"user_id={typed}", f"email={EMAIL}&organization={typed}&service={typed}"):
+            page = await support.open(f"{PAGE}?{query}")
 
-        assert page.status in {200, 400}
-        assert "<b onclick" not in page.text
+            assert page.status in {200, 400}, query
+            assert "<b onclick" not in page.text, query
 
 
 async def test_the_answer_names_the_pages_of_the_organization_and_of_the_account(
