@@ -80,16 +80,16 @@ async def test_rules_are_moved_and_removed(groups: Directory) -> None:
     assert groups.team.role_of("ada") == "sales"
 
 
-@pytest.mark.parametrize("change", ["up 0", "down 1", "up x", "move 0", "remove 7"])
-async def test_a_damaged_form_changes_nothing(groups: Directory, change: str) -> None:
+async def test_a_damaged_form_changes_nothing(groups: Directory) -> None:
     sales = await groups.create_group("Sales")
     body = {"rules": [{"source": "scim", "group": sales, "role": "sales"}]}
     await groups.team.request("owner", "PUT", "/group-rules", body=body)
     owner = await signed_in(groups.team, "owner")
 
-    page = await press(owner, await owner.open(RULES), f"{RULES}/check", change=change)
+    for change in ("up 0", "down 1", "up x", "move 0", "remove 7"):
+        page = await press(owner, await owner.open(RULES), f"{RULES}/check", change=change)
 
-    assert "This form is damaged" in page.text
+        assert "This form is damaged" in page.text, change
 
 
 async def test_rules_that_were_changed_meanwhile_are_shown_again(groups: Directory) -> None:

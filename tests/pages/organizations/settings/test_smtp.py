@@ -103,9 +103,9 @@ async def test_all_wrong_fields_are_marked_and_what_was_typed_stays_without_the_
     assert "Choose one of these kinds of encryption." in odd.text
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "99999", "-1", "²", "9" * 5000])
-async def test_an_odd_port_is_refused_at_its_field(ann: Visitor, port: str) -> None:
-    assert "A port is a number from 1 to 65535." in (await saved(ann, port=port)).text
+async def test_an_odd_port_is_refused_at_its_field(ann: Visitor) -> None:
+    for port in ("0", "65536", "99999", "-1", "²", "9" * 5000):
+        assert "A port is a number from 1 to 65535." in (await saved(ann, port=port)).text, port
 
 
 async def test_a_server_that_another_person_has_changed_meanwhile_is_not_overwritten(acme: Team, ann: Visitor) -> None:
