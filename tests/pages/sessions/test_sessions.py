@@ -25,13 +25,17 @@ async def ada(world: World, visitor: Visitor) -> Visitor:
     return visitor
 
 
-async def test_the_sessions_are_listed_and_this_one_is_marked(world: World, ada: Visitor) -> None:
+async def test_the_sessions_are_listed_with_their_places_and_this_one_is_marked(world: World, ada: Visitor) -> None:
     await world.sign_in(headers={"User-Agent": f"curl/8.0 {HOSTILE}"})
+    world.connection.execute("UPDATE sessions SET ip_address = '198.51.100.7'")
 
     page = await ada.open(PAGE)
 
     assert page.text.count("This session") == 1
-    assert "curl" in page.text
+    assert page.text.count("From the network address 198.51.100.7") == 2
+    # A program on the platform is apart from browsers.
+    assert page.text.index("Programs and devices") < page.text.index("curl")
+    assert "Other browsers" not in page.text
     assert HOSTILE not in page.text
 
 
@@ -119,14 +123,6 @@ class TestGroups:
         assert refused.status == 404
         assert (await world.list_sessions(bob)).status == 200
 
-    async def test_a_program_on_the_platform_is_apart_from_browsers(self, world: World, ada: Visitor) -> None:
-        await world.sign_in(headers={"User-Agent": "curl/8.5.0"})
-
-        page = await ada.open(PAGE)
-
-        assert page.text.index("Programs and devices") < page.text.index("curl")
-        assert "Other browsers" not in page.text
-
     async def test_the_support_of_the_platform_is_named_and_can_be_ended(
         self, world: World, ada: Visitor, platform: Platform
     ) -> None:
@@ -138,13 +134,6 @@ class TestGroups:
         assert "Support of the platform" in page.text
         assert "root@" not in page.text
         assert (await world.list_sessions(tokens)).status == 401
-
-    async def test_the_place_is_named_where_it_is_known(self, world: World, ada: Visitor) -> None:
-        world.connection.execute("UPDATE sessions SET ip_address = '198.51.100.7'")
-
-        page = await ada.open(PAGE)
-
-        assert "From the network address 198.51.100.7" in page.text
 
     async def test_many_sessions_are_counted_and_the_ones_used_last_are_listed(
         self, world: World, ada: Visitor
