@@ -1,8 +1,8 @@
 """What `ops/report` runs: all that draws, measures or drills, and on which no verdict may hang.
 
 It says progress, prints commit, seed and test of what it finds, and keeps them in `ops/report.d/found.md`. Once every
-part has passed at one commit, in one run or in several, that commit is written to `ops/report.d/passed-at`: it is the
-one since which `ops/test` and CI take files for changed.
+part has passed at one commit, in one run or in several (`ops/report.d/parts.json`), that commit is written to
+`ops/report.d/passed-at`: it is the one since which `ops/test` and CI take files for changed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ops.testing.steps import PYTHON, run
 from ops.testing.table import entries
 
 FOUND: Final = ROOT / "ops/report.d/found.md"
-# By commit, which parts have passed. It belongs to this checkout.
-STATE: Final = ROOT / ".gatehouse-report.json"
+# Which parts have passed at one commit. It is checked in, so that they may be run one after another, by several people.
+STATE: Final = ROOT / "ops/report.d/parts.json"
 CITUS: Final = "GATEHOUSE_TEST_CITUS"
 SEED: Final = "GATEHOUSE_REPORT_SEED"
 SEEDS: Final = 1_000_000
@@ -170,7 +170,7 @@ def _passed_at(commit: str) -> set[str]:
 def _keep(commit: str, part: str) -> set[str]:
     """Keep that a part has passed at a commit, and return all parts that have."""
     passed = {*_passed_at(commit), part}
-    STATE.write_text(json.dumps({commit: sorted(passed)}))
+    STATE.write_text(json.dumps({commit: sorted(passed)}) + "\n")
     return passed
 
 
