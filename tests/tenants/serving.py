@@ -184,6 +184,8 @@ def _unknown_to_vendor(hood: Neighbourhood, desk: Desk) -> list[str]:
         desk.party.organization_id,
     )
     came = desk.attempted | desk.shown | {hood.address_of(held.user_id) for held in desk.sessions}
+    # Of its own people of before too, whose addresses its events name also once they belong to other accounts.
+    came |= {address for organization_id, address in hood.model.known if organization_id == desk.party.organization_id}
     groups = [one for one in (hood.groups.group_id, hood.groups.group_of_b) if one is not None]
     ids = [str(one.party.organization_id) for one in hood.organizations.values()]
     return [*ids, *groups, *(email for (email,) in rows if email not in came)]

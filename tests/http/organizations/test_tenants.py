@@ -89,6 +89,13 @@ ALLOWED = {
         "attacker_maps_address(address=1)",
         "employer_signs_in()",
     ],
+    "the vendor's events name the address of a member of before, also once it belongs to another account": [
+        "comes_by_connection(of='b', address=3, pick=1, whole=True)",
+        "presses_late(address=3)",
+        "receivers_read(whole=False)",
+        "moves(address=3)",
+        "key_adds(of='b', address=3)",
+    ],
     "who was let in by a key, and was added since, is let in once they have confirmed it": [
         "owner_sets_access(pick=0)",
         "key_lets_in(address=3, whole=False)",
