@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.tenants import connecting, giving
+from tests.tenants import connecting, giving, receiving
 from tests.tenants.neighbourhood import A, Neighbourhood
 from tests.tenants.taking import Story, step
 
@@ -13,6 +13,8 @@ async def works_for_a(hood: Neighbourhood, whole: bool) -> None:
     address = next(one for one in hood.alice.addresses if hood.is_at(A, one))
     await giving.scim_creates(hood, A, address, True)
     await connecting.links_by_connection(hood, address)
+    # Their address, before they go.
+    receiving.notice(hood)
     user_id = hood.user_id(address)
     if whole and user_id is not None:
         answer = await hood.by_owner(A, "POST", f"/members/{user_id}")

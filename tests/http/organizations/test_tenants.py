@@ -96,6 +96,10 @@ ALLOWED = {
         "moves(address=3)",
         "key_adds(of='b', address=3)",
     ],
+    "an organization knows the address of a member whom it removes in the step that adds them": [
+        "works_for_a(whole=True)",
+        "works_for_a(whole=True)",
+    ],
     "who was let in by a key, and was added since, is let in once they have confirmed it": [
         "owner_sets_access(pick=0)",
         "key_lets_in(address=3, whole=False)",
