@@ -98,7 +98,7 @@ def test_a_failed_delivery_is_found_from_the_overview_and_sent_again(
     with receiving(monkeypatch, WRONG) as port:
         page.get_by_role("link", name="Webhooks").last.press("Enter")
         page.get_by_role("link", name="Create a webhook").press("Enter")
-        page.get_by_label("Name").fill("crm")
+        page.get_by_label("Name", exact=True).fill("crm")
         page.get_by_label("Address").fill(f"http://127.0.0.1:{port}/")
         page.get_by_label("user.joined").press("Space")
         page.get_by_role("button", name="Create the webhook").press("Enter")
