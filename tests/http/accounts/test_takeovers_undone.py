@@ -160,6 +160,8 @@ class TestOwnRole:
             ("member", "admin", "member"),
             ("clerk", "deputy", "member"),
             ("deputy", "clerk", "member"),
+            # Both allow the same, so that nothing has to change.
+            ("deputy", "second", "second"),
         ],
     )
     async def test_it_is_the_lower_of_both_or_member(
@@ -168,6 +170,7 @@ class TestOwnRole:
         one = intrusion_of(victim, clock, then)
         one.world.custom_role(one.acme, "deputy", "org.members.manage", MEMBERS, "services.view")
         one.world.custom_role(one.acme, "clerk", "billing.manage", MEMBERS, "services.view")
+        one.world.custom_role(one.acme, "second", "org.members.manage", MEMBERS, "services.view")
         await one.take_over()
         one.world.connection.execute("UPDATE memberships SET role = %s WHERE user_id = %s", (now, victim.app.id))
 
