@@ -21,7 +21,10 @@ from ops.faulting.operators import Fault, faults_in
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _TIMEOUT: Final = "a timeout"
-_FIRST: Final = {"core": ["tests/core", "tests/adapters", "tests/http"], "adapters": ["tests/adapters", "tests/http"]}
+_FIRST: Final = {
+    "core": ["tests/core", "tests/adapters", "tests/http", "tests/pages"],
+    "adapters": ["tests/adapters", "tests/http"],
+}
 
 
 def main() -> int:
