@@ -62,11 +62,11 @@ class EventSequencer(PeriodicActor):
 
     async def work(self) -> None:
         while True:
-            handed_on = await self._in_size(self._batch, sequencing.assign_positions, self._batch.rows, self._after)
-            self._after = handed_on.continue_after
-            if handed_on.events:
+            sequenced = await self._in_size(self._batch, sequencing.assign_positions, self._batch.rows, self._after)
+            self._after = sequenced.continue_after
+            if sequenced.events:
                 self._waiters.wake()
-            elif handed_on.has_more:
+            elif sequenced.has_more:
                 await trio.sleep(BUSY_PAUSE_SECONDS)
-            if not handed_on.has_more:
+            if not sequenced.has_more:
                 return

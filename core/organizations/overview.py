@@ -1,6 +1,6 @@
 """The overview of an organization: what needs a person, what is set up, and the latest sign-ins.
 
-They are what fails, ends, runs out or waits, each with the page that mends it. Each kind has the operation of its
+What needs a person fails, ends, runs out or waits, and has a page that mends it. Each kind has the operation of that
 page, and a role sees only the kinds whose pages it may open.
 """
 

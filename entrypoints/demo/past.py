@@ -110,9 +110,9 @@ class Past:
         """Do what the background tasks would have done by now: sequence events, and deliver what is due."""
         database = self.installation.database
         while True:
-            handed_on = await database.transact(sequencing.assign_positions, ROWS_MAX, self._turn)
-            self._turn = handed_on.continue_after
-            if not handed_on.has_more:
+            sequenced = await database.transact(sequencing.assign_positions, ROWS_MAX, self._turn)
+            self._turn = sequenced.continue_after
+            if not sequenced.has_more:
                 break
         while webhooks := await database.transact(deliveries.lease, ROWS_MAX, ROWS_MAX):
             for webhook in webhooks:

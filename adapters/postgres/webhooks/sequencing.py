@@ -228,7 +228,7 @@ class PostgresEventSequencing(Aggregate):
         positions = [next(numbers[event.organization_id]) for event in events]
         last_positions = dict(zip((event.organization_id for event in events), positions, strict=True))
         event_ids = [event.id for event in events]
-        handed_on = self._defer_values(
+        positioned = self._defer_values(
             HAND_ON,
             {
                 "organization_ids": array_of(event.organization_id for event in events),
@@ -255,7 +255,7 @@ class PostgresEventSequencing(Aggregate):
                     "test": EventType.WEBHOOK_TEST.value,
                 },
             )
-            given = set(handed_on())
+            given = set(positioned())
             made = [one for one in receivers if one.event_id in given]
         make_deliveries(self._transaction, made)
 

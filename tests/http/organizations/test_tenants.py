@@ -96,7 +96,7 @@ ALLOWED = {
         "moves(address=3)",
         "key_adds(of='b', address=3)",
     ],
-    "an organization knows the address of a member whom it removes in the step that adds them": [
+    "an organization knows the address of a member who is added and removed in one step": [
         "works_for_a(whole=True)",
         "works_for_a(whole=True)",
     ],
