@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from tests.clock import SettableClock
+from tests.concurrency import at_once
 from tests.pages.copied import copied
 from tests.world.builder import TIERS
 from tests.world.callers import Callers
@@ -163,6 +164,21 @@ async def test_of_two_owners_the_second_learns_what_the_first_did_and_keeps_what
     assert "Another platform owner has changed this organization meanwhile." in refused.text
     assert copied(refused, "reason") == "A copy of the old orchard."
     assert await status_of(world, fleet["orchard"]) == "active"
+
+
+async def test_of_two_decisions_at_the_same_time_one_counts(
+    world: World, fleet: dict[str, UUID], platform_owner: Visitor
+) -> None:
+    page = f"{PAGE}/{fleet['orchard']}"
+    shown = await platform_owner.open(page)
+
+    answers = await at_once(
+        lambda: platform_owner.submit(shown, f"{page}/approve", tier=str(TIERS["free"]), is_followed=False),
+        lambda: platform_owner.submit(shown, f"{page}/reject", reason="No.", is_followed=False),
+    )
+
+    assert sorted(answer.status for answer in answers) == [303, 409]
+    assert len(world.platform_audit_entries(None, "action")) == 1
 
 
 async def test_a_rejection_needs_a_reason(world: World, fleet: dict[str, UUID], platform_owner: Visitor) -> None:

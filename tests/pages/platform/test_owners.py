@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
 
 from tests.clock import SettableClock
+from tests.concurrency import at_once
+from tests.pages.platform.conftest import browser_of
 from tests.world.callers import Caller, Callers
 from tests.world.visitor import Visitor
 from tests.world.world import World
@@ -220,6 +223,26 @@ class TestDemote:
         assert is_owner(world)
         assert not is_owner(world, "stranger@example.com")
         assert world.platform_audit_entries("platform_owner.demoted") == []
+
+    async def test_of_two_owners_who_demote_each_other_one_remains(
+        self, platform_owner: Visitor, callers: Callers, world: World
+    ) -> None:
+        make_owner(world, "stranger@example.com")
+        other = browser_of(callers, Caller.STRANGER)
+        paths = {
+            one: f"{OWNERS}/{callers.people[of]}/demote"
+            for one, of in (("first", Caller.STRANGER), ("second", Caller.PLATFORM_OWNER))
+        }
+        pages = [await platform_owner.open(paths["first"]), await other.open(paths["second"])]
+
+        answers = await at_once(
+            partial(platform_owner.submit, pages[0], paths["first"], reason=REASON, is_followed=False),
+            partial(other.submit, pages[1], paths["second"], reason=REASON, is_followed=False),
+        )
+
+        assert sorted(answer.status for answer in answers) == [303, 403]
+        assert world.value("SELECT count(*) FROM users WHERE is_platform_owner") == 1
+        assert len(world.platform_audit_entries("platform_owner.demoted")) == 1
 
 
 def _token_of(text: str) -> str:

@@ -72,7 +72,8 @@ def chosen(text: str) -> list[str]:
 
 
 class TestNewService:
-    @pytest.mark.parametrize(("kind", "access"), [("web", "members"), ("web", "assigned"), ("spa", "assigned")])
+    @pytest.mark.parametrize("kind", ["web", "spa"])
+    @pytest.mark.parametrize("access", ["everyone", "members", "assigned"])
     async def test_who_may_sign_in_is_asked(self, people: Team, ann: Visitor, kind: str, access: str) -> None:
         form = await ann.open(f"{NEW}?kind={kind}")
 

@@ -133,8 +133,8 @@ async def test_a_key_expires_when_the_form_says(world: World, ann: Visitor) -> N
     assert "nothing stops with it" in (await ann.open(f"{revoked}/revoke")).text
 
 
-async def test_a_key_is_revoked_and_a_late_form_says_that_it_is_gone(ann: Visitor) -> None:
-    await make(ann)
+async def test_a_revoked_key_stops_and_is_revoked_once(world: World, ann: Visitor) -> None:
+    secret = secret_of(await make(ann))
     [page] = key_pages(await ann.open(KEYS))
     first, second = await ann.open(f"{page}/revoke"), await ann.open(f"{page}/revoke")
 
@@ -143,6 +143,9 @@ async def test_a_key_is_revoked_and_a_late_form_says_that_it_is_gone(ann: Visito
 
     assert "The key is revoked." in done.text
     assert (late.status, "no such API key" in late.text) == (404, True)
+    answer = await world.client.get("/api/service/info", headers={"X-Api-Key": secret})
+    assert answer.status == 401
+    assert len(world.audit_entries("api_key.deleted")) == 1
 
 
 async def test_a_permission_that_the_maker_lacks_is_closed_and_refused(
