@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
@@ -14,11 +16,15 @@ from trio.testing import MockClock, open_stream_to_socket_listener
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.listening import PostgresListening, PostgresListeningConnection
+from core.billing.provider import BillingMode
+from core.secrets import Secret
 from tests.adapters.counters import sql
 
 JUMPS = 1000
 HOUR_SECONDS = 3600.0
 MESSAGES = 100
+IS_SENT = "SELECT state = 'idle' AND query ~ 'WITH next' FROM pg_stat_activity WHERE pid = %s"
 LOCK = "SELECT pg_advisory_xact_lock(1)"
 
 
@@ -105,6 +111,37 @@ async def test_no_time_passes_while_a_statement_waits_for_a_lock(
     real_waits.meanwhile = connection.rollback
 
     assert await seconds_beside_a_sleep(partial(database.transact, lambda uow: sql(uow, LOCK))) == 0
+
+
+def resume_when_sent(
+    connection: Connection, sender: PostgresListeningConnection, other: PostgresListeningConnection
+) -> None:
+    while connection.execute(IS_SENT, (sender._driver.info.backend_pid,)).fetchone() != (True,):
+        pass
+    os.kill(other._driver.info.backend_pid, signal.SIGCONT)
+
+
+async def test_an_announcement_is_heard_before_its_sender_goes_on(
+    database_url: str, connection: Connection, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    listening = PostgresListening(Secret(database_url), mode=BillingMode.SANDBOX)
+    heard = list[frozenset[str]]()
+
+    async def hear(other: PostgresListeningConnection) -> None:
+        heard.extend(await other.hear(HOUR_SECONDS))
+
+    async with listening.open() as sender, listening.open() as other:
+        await sender.try_to_lead()
+        nursery.start_soon(hear, other)
+        # PostgreSQL answers the sender, and delivers nothing to the other.
+        os.kill(other._driver.info.backend_pid, signal.SIGSTOP)
+        resumer = threading.Thread(target=resume_when_sent, args=(connection, sender, other))
+        resumer.start()
+        await sender.poll(datetime(2026, 2, 3, tzinfo=UTC))
+        is_heard = bool(heard)
+        resumer.join()
+
+    assert is_heard
 
 
 async def test_no_time_passes_while_a_password_is_hashed(real_waits: RealWaits, autojump_clock: MockClock) -> None:

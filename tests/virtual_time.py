@@ -2,7 +2,8 @@
 
 Trio lets a `MockClock` jump when no task can run, and cannot tell a task that waits for an answer from one that sleeps.
 So the work that is done outside the event loop is counted where a task begins to wait for it: statements of PostgreSQL,
-threads, and child processes. Until the last of it has ended, the loop waits in real time and no deadline passes.
+threads, and child processes. Until the last of it has ended, the loop waits in real time and no deadline passes. None
+passes between an announcement to other processes and the moment at which they have heard it either.
 
 What tasks of one loop send each other over loopback needs no count, because Linux puts it into the queue of the
 receiver before `send` returns. A peer that is a task and never answers lets deadlines pass at once. A peer on a thread
@@ -12,9 +13,10 @@ or in a process of its own is not seen; no test in virtual time has one.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Generator
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 import trio
@@ -24,6 +26,8 @@ from trio.testing import MockClock
 
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.postgres.driver import timed_connection
+from adapters.postgres.listening import PostgresListeningConnection
+from ports.listening import Word
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -33,12 +37,17 @@ Result = TypeVar("Result")
 def virtual_time() -> Generator[MockClock]:
     """Yield a clock for one event loop, and count the work of that loop while the block lasts."""
     outstanding = Outstanding(MockClock(autojump_threshold=0))
+    announcements = Announcements()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timed_connection, "answer_of", outstanding.counted(timed_connection.answer_of))
         # Every thread of Trio begins here, those that look up names or read files too.
         patch.setattr(ThreadCache, "start_thread_soon", outstanding.counted_thread(ThreadCache.start_thread_soon))
         for owner, name in ((Argon2PasswordHasher, "_on_a_thread"), (trio.Process, "wait")):
             patch.setattr(owner, name, outstanding.counted_task(getattr(owner, name)))
+        connections = PostgresListeningConnection
+        patch.setattr(connections, "hear", announcements.heard(connections.hear))
+        patch.setattr(connections, "poll", announcements.announced(Word.POLLED, connections.poll))
+        patch.setattr(connections, "leave", announcements.announced(Word.LEFT, connections.leave))
         yield outstanding.clock
 
 
@@ -112,3 +121,46 @@ class Outstanding:
         self._count -= 1
         if not self._count:
             self.clock.autojump_threshold = 0
+
+
+class Announcements:
+    """Counts what the connections of one event loop have heard.
+
+    PostgreSQL delivers an announcement some time after it has answered the statement that sends it. So the sender stays
+    busy until all others have heard it: the clock does not jump while a task can run.
+    """
+
+    def __init__(self) -> None:
+        self._heard = defaultdict[PostgresListeningConnection, Counter[str]](Counter)
+
+    def heard(
+        self, hear: Callable[[PostgresListeningConnection, float], Awaitable[Sequence[frozenset[str]]]]
+    ) -> Callable[[PostgresListeningConnection, float], Awaitable[Sequence[frozenset[str]]]]:
+        """Return the method, counting what a connection hears."""
+
+        async def hear_and_count(connection: PostgresListeningConnection, seconds: float) -> Sequence[frozenset[str]]:
+            announcements = await hear(connection, seconds)
+            for words in announcements:
+                self._heard[connection].update(words)
+            return announcements
+
+        return hear_and_count
+
+    def announced(
+        self, word: str, announce: Callable[Concatenate[PostgresListeningConnection, Arguments], Awaitable[Result]]
+    ) -> Callable[Concatenate[PostgresListeningConnection, Arguments], Awaitable[Result]]:
+        """Return the method, ending when all other connections have heard the word that it announces."""
+
+        async def announce_and_wait(
+            connection: PostgresListeningConnection, /, *args: Arguments.args, **kwargs: Arguments.kwargs
+        ) -> Result:
+            before = {other: heard[word] for other, heard in self._heard.items() if other is not connection}
+            result = await announce(connection, *args, **kwargs)
+            while any(self._is_awaited(other, word, number) for other, number in before.items()):
+                await trio.lowlevel.checkpoint()
+            return result
+
+        return announce_and_wait
+
+    def _is_awaited(self, other: PostgresListeningConnection, word: str, before: int) -> bool:
+        return not other._driver.closed and self._heard[other][word] == before
