@@ -47,10 +47,18 @@ from tests.mailboxes import RecordedMailboxes
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.properties import draw_no_constants, register_profiles
+from tests.sampling import is_asked
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 from tests.signing_keys import MASTER_KEY, first_keys
 from tests.stopwatch import stopwatch
-from tests.tracing import COUNTS_EVERYTHING, follow_stacks, is_traced, tracing_nothing, tracing_use_cases
+from tests.tracing import (
+    COUNTS_EVERYTHING,
+    enter_module,
+    follow_stacks,
+    is_traced,
+    tracing_nothing,
+    tracing_use_cases,
+)
 from tests.virtual_time import virtual_time
 from tests.waiting import WAIT_SECONDS_MAX
 
@@ -97,12 +105,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out on a cluster what is the same without one."""
-    if config.getoption("database") != "citus":
-        return
-    left_out = [item for item in items if not _is_for_a_cluster(item)]
-    items[:] = [item for item in items if _is_for_a_cluster(item)]
+    """Leave out what the gate does not ask, and on a cluster what is the same without one."""
+    on_cluster = config.getoption("database") == "citus"
+    asked, left_out = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        is_due = _is_for_a_cluster(item) if on_cluster else _is_asked(item)
+        (asked if is_due else left_out).append(item)
+    items[:] = asked
     config.hook.pytest_deselected(items=left_out)
+
+
+def _is_asked(item: pytest.Item) -> bool:
+    # A matrix leaves out three of four by itself.
+    return is_asked(item.nodeid) or item.get_closest_marker("matrix") is not None
 
 
 def _is_for_a_cluster(item: pytest.Item) -> bool:
@@ -139,6 +154,12 @@ def pytest_sessionfinish() -> None:
     """Save what this process has covered: one that runs tests ends without what Python does at its end."""
     if (measured := coverage.Coverage.current()) is not None:
         measured.save()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def covering_module(request: pytest.FixtureRequest) -> None:
+    """What the tests of a module cover is theirs, where coverage tells modules apart."""
+    enter_module(request.node.nodeid)
 
 
 @pytest.fixture(autouse=True)

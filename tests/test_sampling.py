@@ -1,11 +1,11 @@
-"""What the gate asks of a matrix: a fixed part, and by the seeds of reports each case once."""
+"""What the gate asks of a matrix and of other areas: a fixed part, and by the seeds of reports each case once."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.drawing import SEED
-from tests.sampling import QUARTER, SAMPLE, drawn
+from tests.sampling import QUARTER, SAMPLE, WHOLE, drawn, is_asked
 
 CASES = list(range(10))
 
@@ -47,3 +47,38 @@ def test_each_route_has_other_callers_and_each_report_too(monkeypatch: pytest.Mo
         monkeypatch.setenv(SEED, str(seed))
         seen.update(drawn(CASES, "route"))
     assert seen == set(CASES)
+
+
+OF_BILLING = [f"tests/http/billing/test_billing.py::test_{number}" for number in range(1_000)]
+
+
+def test_a_quarter_of_the_tests_of_an_area_is_asked_and_the_same_in_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(WHOLE, "tests/http/organizations tests/core/billing/test_prices.py")
+
+    asked = list(filter(is_asked, OF_BILLING))
+
+    assert len(asked) == 252
+    assert asked == list(filter(is_asked, OF_BILLING))
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "tests/http/organizations/test_roles.py::test_it",
+        "tests/core/billing/test_prices.py::test_it",
+        "tests/sources/test_times.py::test_it",
+        "tests/adapters/statements/test_statements.py::test_it",
+        "tests/pages/test_every_page.py::test_it",
+        "tests/test_areas.py::test_it",
+    ],
+)
+def test_what_a_change_touches_and_what_has_no_area_is_asked_whole(monkeypatch: pytest.MonkeyPatch, test: str) -> None:
+    monkeypatch.setenv(WHOLE, "tests/http/organizations tests/core/billing/test_prices.py")
+
+    assert all(is_asked(f"{test}[{number}]") for number in range(50))
+
+
+def test_without_the_setting_every_test_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(WHOLE, raising=False)
+
+    assert all(map(is_asked, OF_BILLING))

@@ -15,10 +15,13 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+import coverage
 import greenlet
 
-# With `GATEHOUSE_TEST_COVERAGE=all`, every layer is measured, and whatever reaches a line counts.
-COUNTS_EVERYTHING = os.environ.get("GATEHOUSE_TEST_COVERAGE") == "all"
+# With `GATEHOUSE_TEST_COVERAGE=all`, every layer is measured, and whatever reaches a line counts; with `modules`, the
+# modules of tests are told apart.
+_COVERAGE = os.environ.get("GATEHOUSE_TEST_COVERAGE")
+COUNTS_EVERYTHING = _COVERAGE == "all"
 # The folders and modules of the tests that are traced, separated by blanks; without it, all are.
 TRACED = "GATEHOUSE_TEST_TRACED"
 _TRACED = tuple(os.environ.get(TRACED, "").split())
@@ -27,6 +30,12 @@ _TRACED = tuple(os.environ.get(TRACED, "").split())
 def is_traced(node: str) -> bool:
     """Return whether what a test reaches is counted."""
     return not _TRACED or node.startswith(_TRACED)
+
+
+def enter_module(module: str) -> None:
+    """Count from now on for a module of tests, where coverage tells modules apart."""
+    if _COVERAGE == "modules" and (measured := coverage.Coverage.current()) is not None:
+        measured.switch_context(module)
 
 
 class Follower:

@@ -1,15 +1,30 @@
-"""The tests of the areas that a change touches, for a person who is in the middle of it."""
+"""The tests of the areas that a change touches: the gate asks them whole, and `ops/test --changed` nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ops.testing.changes import ROOT, Changes
 from ops.testing.imports import helpers_of, python_files
 
+# The folders of tests that are divided into areas. The tests of all statements have no area, nor has what stands above.
+LAYERS: Final = ("core", "adapters", "http", "pages", "actors", "entrypoints", "web")
+_OF_ALL: Final = "tests/adapters/statements"
 # Of a path of the product, the part that names the area: `core/billing/…`, `adapters/postgres/billing/…`.
-_DEEPER = ("adapters", "entrypoints")
+_DEEPER: Final = ("adapters", "entrypoints")
+
+
+def is_of_area(test: str) -> bool:
+    """Return whether a module of tests, or a test of it, belongs to an area."""
+    parts = Path(test.partition("::")[0]).parts
+    return len(parts) > 3 and parts[1] in LAYERS and not test.startswith(_OF_ALL)
+
+
+def modules_of_tests() -> Sequence[str]:
+    """Return the modules that have tests."""
+    return [file for file in python_files() if file.startswith("tests/") and "/test_" in file]
 
 
 def find_tests(changed: Changes) -> Sequence[str]:
@@ -19,8 +34,7 @@ def find_tests(changed: Changes) -> Sequence[str]:
     found = set[str]()
     for file in changed.files:
         found |= _of_file(Path(file))
-    modules = {file for file in python_files() if file.startswith("tests/") and Path(file).name.startswith("test_")}
-    found |= {module for module in modules if not helpers_of(module).isdisjoint(changed.files)}
+    found |= {module for module in modules_of_tests() if not helpers_of(module).isdisjoint(changed.files)}
     # What stands in a folder that is there anyway is not named twice.
     folders = {each for each in found if (ROOT / each).is_dir()}
     return sorted(each for each in found if not any(str(parent) in folders for parent in Path(each).parents))
@@ -31,9 +45,7 @@ def _of_file(file: Path) -> set[str]:
     if len(file.parts) < 2 or file.parts[0] not in {"core", "ports", "adapters", "actors", "entrypoints"}:
         return set()
     area = file.parts[2 if file.parts[0] in _DEEPER else 1] if len(file.parts) > 2 else ""
-    folders = {
-        f"tests/{layer}/{area}" for layer in ("core", "adapters", "http", "pages", "actors", "entrypoints", "web")
-    }
-    named = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob(f"test_{file.stem}*.py")}
-    statements = {"tests/adapters/statements"} if file.parts[0] == "adapters" else set[str]()
+    folders = {f"tests/{layer}/{area}" for layer in LAYERS}
+    named = {module for module in modules_of_tests() if f"/test_{file.stem}" in module}
+    statements = {_OF_ALL} if file.parts[0] == "adapters" else set[str]()
     return {each for each in folders if area and (ROOT / each).is_dir()} | named | statements

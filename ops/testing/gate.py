@@ -1,8 +1,8 @@
 """The gate: format, lint, import contracts, types, the suite, and the coverage of core.
 
 A check that depends on a part of the tree runs only when that part has changed: types of changed files and their
-importers, coverage of changed files of core, and the tests that `tests/when_changed.toml` names. Where `CI` is set,
-every check runs, and the matrices are whole.
+importers, coverage of changed files of core, and the tests that `tests/when_changed.toml` names. Of the areas that the
+change does not touch, a quarter of the tests runs. Where `CI` is set, every check runs, and the matrices are whole.
 """
 
 from __future__ import annotations
@@ -12,22 +12,27 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Final
 
-from ops.testing.areas import find_tests
+from ops.testing.areas import find_tests, is_of_area, modules_of_tests
 from ops.testing.changes import Changes
+from ops.testing.covering import covering
 from ops.testing.imports import importers_of, python_files
 from ops.testing.steps import BIN, PYTHON, Beside, Ended, loop_seconds, run
 from ops.testing.table import unchanged_in_gate
 
-# Of what `loop_seconds` counts: the tests with PostgreSQL, and the types of all files.
-TESTS_LOOPS: Final = 11_000
-TYPES_LOOPS: Final = 1_500
+# Of what `loop_seconds` counts: the tests with PostgreSQL, to begin with and all modules, and the types of all files.
+START_LOOPS: Final = 2_000
+TESTS_LOOPS: Final = 21_000
+TYPES_LOOPS: Final = 2_200
 # Processes wait too, for PostgreSQL, for a program, for a browser; more than these would need much memory.
 PROCESSES: Final = min((os.cpu_count() or 1) + 1, 6)
 # For a larger part of the files than this, the types of all files are checked.
 TYPES_PART_MAX: Final = 0.4
 SAMPLE: Final = "GATEHOUSE_TEST_SAMPLE"
+WHOLE: Final = "GATEHOUSE_TEST_WHOLE"
 TRACED: Final = "GATEHOUSE_TEST_TRACED"
 # With `all`, every layer is measured, and whatever reaches a line counts; only core has to be covered.
 COVERAGE: Final = "GATEHOUSE_TEST_COVERAGE"
@@ -49,6 +54,8 @@ class Plan:
     """The files of core whose coverage is measured; None for all, and empty for none."""
     left_out: Sequence[str]
     """The modules of tests that are left out, because nothing that they read has changed."""
+    asked_whole: Sequence[str] = ()
+    """The folders and modules of areas that are asked whole, and of others a quarter; empty where all are whole."""
     changed_tests: Sequence[str] = ()
     """The modules of tests that have changed: what is dear in them is named."""
     tests: Sequence[str] = ("tests",)
@@ -58,15 +65,30 @@ class Plan:
     @property
     def loops(self) -> float:
         """About how much processor time it takes."""
-        share = 1.0 if self.types is None else len(self.types) / len(python_files())
-        return TESTS_LOOPS + TYPES_LOOPS * share
+        of_types = 1.0 if self.types is None else len(self.types) / len(python_files())
+        return START_LOOPS + TESTS_LOOPS * self._of_tests() + TYPES_LOOPS * of_types
+
+    def _of_tests(self) -> float:
+        """Return the part of the tests that is asked, by their modules."""
+        modules = modules_of_tests()
+        asked = [module for module in modules if module.startswith(tuple(self.tests)) and not self._leaves_out(module)]
+        return sum(self._part_of(module) for module in asked) / len(modules)
+
+    def _leaves_out(self, module: str) -> bool:
+        return module.startswith(tuple(self.left_out))
+
+    def _part_of(self, module: str) -> float:
+        is_whole = not self.asked_whole or module.startswith(tuple(self.asked_whole)) or not is_of_area(module)
+        return 1.0 if is_whole else 0.25
 
     def __str__(self) -> str:
         types = "all types" if self.types is None else f"types of {len(self.types)} files"
         covered = "of core" if self.covered is None else f"of {len(self.covered)} files of core"
-        tests = (
-            "all tests" if not self.left_out else f"tests but {len(self.left_out)} modules that read nothing changed"
-        )
+        tests = "all tests"
+        if self.asked_whole:
+            tests = "the tests of the areas that have changed, a quarter of those of other areas"
+        if self.left_out:
+            tests += f", without {len(self.left_out)} modules that read nothing changed"
         matrices = "whole matrices, properties with many examples" if self.is_whole else "a quarter of each matrix"
         return f"format, lint, contracts, {types}, {tests}, {matrices}, coverage {covered}"
 
@@ -79,20 +101,28 @@ def plan_of(changed: Changes, *, is_whole: bool) -> Plan:
         return Plan(types=None, covered=None, left_out=())
     existing = sorted(changed.files & python_files())
     checked = sorted({*existing, *importers_of(existing)})
+    covered = [file for file in existing if file.startswith("core/")]
+    asked_whole = {*find_tests(changed), *covering(covered)}
     return Plan(
         types=None
         if changed.touch(("pyproject.toml",)) or len(checked) > TYPES_PART_MAX * len(python_files())
         else checked,
-        covered=[file for file in existing if file.startswith("core/")],
-        left_out=unchanged_in_gate(changed),
+        covered=covered,
+        left_out=[each for each in unchanged_in_gate(changed) if not any(map(partial(_is_in, each), asked_whole))],
+        # What has no area is asked whole anyway, so that this is never empty.
+        asked_whole=sorted({"tests/sources", *asked_whole}),
         changed_tests=[file for file in existing if file.startswith("tests/")],
     )
+
+
+def _is_in(folder: str, test: str) -> bool:
+    return Path(test).is_relative_to(folder)
 
 
 def plan_of_areas(changed: Changes) -> Plan:
     """Return what a person asks in the middle of a change: the areas that it touches, without coverage."""
     plan = plan_of(changed, is_whole=False)
-    return replace(plan, covered=(), tests=find_tests(changed))
+    return replace(plan, covered=(), asked_whole=(), tests=find_tests(changed))
 
 
 @dataclass(slots=True)
@@ -151,7 +181,12 @@ class Gate:
             run([str(BIN / "coverage"), "erase"])
             command = [*self._coverage_run(), *command]
         sample = "" if self.plan.is_whole else QUARTER
-        environment = {SAMPLE: sample, CHANGED: " ".join(self.plan.changed_tests), TRACED: " ".join(self._traced())}
+        environment = {
+            SAMPLE: sample,
+            WHOLE: " ".join(self.plan.asked_whole),
+            CHANGED: " ".join(self.plan.changed_tests),
+            TRACED: " ".join(self._traced()),
+        }
         ended = run([PYTHON, *command], shows=True, environment=environment)
         self._report("tests", ended, is_shown=True)
         # PostgreSQL is not waited for, so that it is taken from the table of the tests.
@@ -169,10 +204,8 @@ class Gate:
         return ["-m", "coverage", "run", "--source=", f"--include={','.join(self.plan.covered)}"]
 
     def _traced(self) -> Sequence[str]:
-        """Return the tests that are traced at first: tests of the areas of the files whose coverage is measured."""
-        if not self.plan.covered:
-            return ()
-        return find_tests(Changes(since="", files=frozenset(self.plan.covered)))
+        """Return the tests that are traced at first: those that cover the files whose coverage is measured."""
+        return covering(self.plan.covered or ())
 
     def _coverage(self, options: Sequence[str], marks: str) -> None:
         covered = self.plan.covered
@@ -182,11 +215,12 @@ class Gate:
         included = "core/*" if covered is None else ",".join(covered)
         report = [str(BIN / "coverage"), "report", f"--include={included}", "--fail-under=100"]
         if covered and run(report).code:
-            # Tracing makes tests a quarter slower, so tests of other areas are traced only now that it matters.
-            print("core 100%  is not reached by the tests of their areas: tracing all others", flush=True)
+            # Tracing makes tests a quarter slower, so the others are traced only now that it matters.
+            print("core 100%  is not reached by the tests that are known to cover it: tracing all others", flush=True)
             others = [f"--ignore={each}" for each in (*self._traced(), *self.plan.left_out)]
             command = [PYTHON, *self._coverage_run(), *self._pytest(options, marks), "-q", *self.plan.tests, *others]
-            self._report("others", run(command, shows=True, environment={SAMPLE: QUARTER, TRACED: ""}), is_shown=True)
+            everything = {SAMPLE: QUARTER, WHOLE: "", TRACED: ""}
+            self._report("others", run(command, shows=True, environment=everything), is_shown=True)
             run([str(BIN / "coverage"), "combine", "--append", "--quiet"])
         self._step("core 100%", report)
         if os.environ.get(COVERAGE) == "all":

@@ -47,6 +47,7 @@ def importers_of(files: Iterable[str]) -> frozenset[str]:
     return frozenset(importer for file in files for importer in importers[file])
 
 
+@cache
 def helpers_of(module: str) -> frozenset[str]:
     """Return what a module of tests runs with: itself, the files of the tests that it imports, and the fixtures."""
     found, waiting = set[str](), [module]

@@ -20,14 +20,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from ops.testing.changes import PASSED_AT, ROOT
+from ops.testing.covering import record
 from ops.testing.environment import prepare_environment
-from ops.testing.gate import NOT_IN_GATE, PROCESSES
+from ops.testing.gate import COVERAGE, NOT_IN_GATE, PROCESSES
 from ops.testing.steps import PYTHON, run
 from ops.testing.table import entries
 
 FOUND: Final = ROOT / "ops/report.d/found.md"
 # Which parts have passed at one commit. It is checked in, so that they may be run one after another, by several people.
 STATE: Final = ROOT / "ops/report.d/parts.json"
+# Coverage tells the modules of tests apart.
+MODULES: Final = "modules"
 CITUS: Final = "GATEHOUSE_TEST_CITUS"
 SEED: Final = "GATEHOUSE_REPORT_SEED"
 SEEDS: Final = 1_000_000
@@ -47,11 +50,17 @@ class Part:
     name: str
     about: str
     command: Callable[[int], Sequence[str]]
+    afterwards: Callable[[], None] = lambda: None
+    """What is done when it has come to its end and found nothing."""
 
 
 def _tests(*options: str, processes: int = PROCESSES) -> list[str]:
     hangs = f"faulthandler_timeout={HANGS_SECONDS}"
     return [PYTHON, "-m", "pytest", f"--processes={processes}", "-q", "--durations=5", "-o", hangs, *options]
+
+
+def _covering(*options: str) -> list[str]:
+    return [PYTHON, "-m", "coverage", "run", "--source=core", *_tests(*options)[1:]]
 
 
 def _long(*, on_cluster: bool) -> list[str]:
@@ -85,8 +94,9 @@ PARTS: Final = (
     ),
     Part(
         name="order",
-        about="the gate's tests, modules in another order",
-        command=lambda seed: _tests("tests", "-m", NOT_IN_GATE, "-p", "tests.shuffling", f"--shuffle={seed}"),
+        about="the gate's tests, modules in another order, and which of them cover core",
+        command=lambda seed: _covering("tests", "-m", NOT_IN_GATE, "-p", "tests.shuffling", f"--shuffle={seed}"),
+        afterwards=record,
     ),
     Part(
         name="faults",
@@ -130,6 +140,7 @@ def main(arguments: Sequence[str]) -> int:
         found = _run(part, seed, seconds_left)
         findings += [f"{commit[:12]}, {part.name}, seed {seed}: {each}" for each in found or []]
         if found == [] and is_clean and seconds_left is None:
+            part.afterwards()
             passed = _keep(commit, part.name)
     for finding in findings:
         print(f"found      {finding}")
@@ -147,7 +158,7 @@ def _run(part: Part, seed: int, seconds_max: float | None) -> list[str] | None:
     command = list(part.command(seed))
     if seconds_max is not None:
         command = ["timeout", "--signal=INT", "--kill-after=30", f"{seconds_max:.0f}", *command]
-    ended = run(command, shows=True)
+    ended = run(command, shows=True, environment={COVERAGE: MODULES})
     print(f"{part.name:<10} ended with {ended.code} after {ended.seconds:.0f} s", flush=True)
     found = [test or fault for test, fault in _FINDING.findall(ended.printed)]
     if ended.code == 0:

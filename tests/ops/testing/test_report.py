@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,22 @@ def test_every_part_has_a_command() -> None:
         command = each.command(7)
         assert Path(command[0]).exists(), each.name
         assert len(command) > 1, each.name
+
+
+def test_what_a_part_does_afterwards_is_done_when_it_has_found_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = list[str]()
+    fails = "print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(1)"
+    programs = {"fails": fails, "passes": ""}
+    monkeypatch.setattr(
+        report,
+        "PARTS",
+        tuple(
+            replace(part(name, program), afterwards=partial(done.append, name)) for name, program in programs.items()
+        ),
+    )
+
+    main([])
+
+    assert done == ["passes"]
