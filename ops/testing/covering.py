@@ -36,6 +36,11 @@ def covering(files: Sequence[str]) -> Sequence[str]:
     return sorted({*find_tests(_changed(files)), *beyond})
 
 
+def forget() -> None:
+    """Delete what earlier runs have measured."""
+    run([str(BIN / "coverage"), "erase"])
+
+
 def record(data: Path = ROOT / ".coverage") -> None:
     """Write which modules reach what the tests of its areas do not, for each file of core."""
     run([str(BIN / "coverage"), "combine", "--quiet"])

@@ -201,7 +201,7 @@ class Gate:
     def _coverage_run(self) -> list[str]:
         if self.plan.covered is None:
             return ["-m", "coverage", "run", f"--source={LAYERS if os.environ.get(COVERAGE) == 'all' else 'core'}"]
-        return ["-m", "coverage", "run", "--source=", f"--include={','.join(self.plan.covered)}"]
+        return ["-m", "coverage", "run", f"--include={','.join(self.plan.covered)}"]
 
     def _traced(self) -> Sequence[str]:
         """Return the tests that are traced at first: those that cover the files whose coverage is measured."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ops.testing.changes import PASSED_AT, ROOT
-from ops.testing.covering import record
+from ops.testing.covering import forget, record
 from ops.testing.environment import prepare_environment
 from ops.testing.gate import COVERAGE, NOT_IN_GATE, PROCESSES
 from ops.testing.steps import PYTHON, run
@@ -50,6 +50,7 @@ class Part:
     name: str
     about: str
     command: Callable[[int], Sequence[str]]
+    beforehand: Callable[[], None] = lambda: None
     afterwards: Callable[[], None] = lambda: None
     """What is done when it has come to its end and found nothing."""
 
@@ -96,6 +97,7 @@ PARTS: Final = (
         name="order",
         about="the gate's tests, modules in another order, and which of them cover core",
         command=lambda seed: _covering("tests", "-m", NOT_IN_GATE, "-p", "tests.shuffling", f"--shuffle={seed}"),
+        beforehand=forget,
         afterwards=record,
     ),
     Part(
@@ -155,6 +157,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(part: Part, seed: int, seconds_max: float | None) -> list[str] | None:
     """Run a part, and return what it found; None where it did not come to its end."""
+    part.beforehand()
     command = list(part.command(seed))
     if seconds_max is not None:
         command = ["timeout", "--signal=INT", "--kill-after=30", f"{seconds_max:.0f}", *command]
