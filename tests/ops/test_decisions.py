@@ -49,10 +49,17 @@ def is_file(name: str) -> bool:
 def is_name(name: str) -> bool:
     """Return whether the code has a name, such as `accept`, `invitations.accept` or `memberships.confirmed_at`."""
     owner, _, member = name.rpartition(".")
-    if name in source() and (not owner or re.search(rf"\b{re.escape(name)}\b", source()) is not None):
-        return True
-    is_owner = owner and re.search(rf"(?:class|CREATE TABLE) {re.escape(owner)}\b", source()) is not None
-    return bool(is_owner) and member in words() if owner else name in words()
+    if not owner:
+        return name in source() or name in words()
+    is_owner = any(is_in_source(f"{kind} {owner}") for kind in ("class", "CREATE TABLE"))
+    return is_in_source(name) or (is_owner and member in words())
+
+
+def is_in_source(text: str) -> bool:
+    """Return whether the code has a text between the ends of words."""
+    # A pattern that begins with the text itself is looked for several times as fast.
+    literal = re.escape(text)
+    return re.search(rf"{literal}(?!\w)(?<!\w{literal})", source()) is not None
 
 
 def test_every_file_and_every_name_in_a_decision_is_in_the_code() -> None:

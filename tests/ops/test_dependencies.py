@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from typing import Any
 
@@ -24,10 +25,20 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^a-z0-9-]", requirement, maxsplit=1)[0] for requirement in requirements}
 
 
+def statements_in(parent: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, however deep they stand; expressions have none."""
+    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        # A conditional expression has parts of these names, which are no lists.
+        for child in each if isinstance(each := getattr(parent, part, ()), list) else ():
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from statements_in(child)
+
+
 def imported(*folders: str) -> set[str]:
     """Return the packages of others whose modules the code in these folders imports."""
     sources = (path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    statements = [node for source in sources for node in ast.walk(ast.parse(source))]
+    statements = [each for source in sources for each in statements_in(ast.parse(source))]
     modules = {alias.name.partition(".")[0] for one in statements if isinstance(one, ast.Import) for alias in one.names}
     modules |= {
         (one.module or "").partition(".")[0] for one in statements if isinstance(one, ast.ImportFrom) and not one.level
