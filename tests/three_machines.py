@@ -91,8 +91,15 @@ class Machine:
 
     def is_leader(self) -> bool:
         """Return whether its Patroni says that it has the lock."""
+        return self._confirms("primary")
+
+    def may_be_promoted(self) -> bool:
+        """Return whether its Patroni knows that commits wait for it; a little later than the primary waits for it."""
+        return self._confirms("synchronous")
+
+    def _confirms(self, path: str) -> bool:
         try:
-            with urllib.request.urlopen(f"http://{self.listen_address}:{REST}/primary", None, REST_SECONDS_MAX):
+            with urllib.request.urlopen(f"http://{self.listen_address}:{REST}/{path}", None, REST_SECONDS_MAX):
                 return True
         except OSError:
             return False
@@ -159,8 +166,13 @@ class ThreeMachines:
         return found[0]
 
     def wait_until_whole(self) -> Machine:
-        """Return the primary, once both standbys follow it and a commit waits for one of them."""
-        wait_until(lambda: self.leader().standbys() == ["async", "sync"], seconds_max=START_SECONDS_MAX)
+        """Return the primary, once both standbys follow it and one of them, for which commits wait, may be promoted."""
+
+        def is_whole() -> bool:
+            is_followed = self.leader().standbys() == ["async", "sync"]
+            return is_followed and any(machine.may_be_promoted() for machine in self.machines)
+
+        wait_until(is_whole, seconds_max=START_SECONDS_MAX)
         return self.leader()
 
     def synchronous_standby(self) -> Machine:
