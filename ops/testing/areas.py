@@ -12,8 +12,9 @@ from ops.testing.imports import helpers_of, python_files
 # The folders of tests that are divided into areas. The tests of all statements have no area, nor has what stands above.
 LAYERS: Final = ("core", "adapters", "http", "pages", "actors", "entrypoints", "web")
 _OF_ALL: Final = "tests/adapters/statements"
-# Of a path of the product, the part that names the area: `core/billing/…`, `adapters/postgres/billing/…`.
-_DEEPER: Final = ("adapters", "entrypoints")
+_PRODUCT: Final = ("core", "ports", "adapters", "actors", "entrypoints")
+# Which folders of a path may name the area: `core/billing/…`, `adapters/saml/…`, `adapters/postgres/billing/…`.
+_AREAS: Final = slice(1, 3)
 
 
 def is_of_area(test: str) -> bool:
@@ -42,10 +43,9 @@ def find_tests(changed: Changes) -> Sequence[str]:
 
 def _of_file(file: Path) -> set[str]:
     """Return the folders of the area of a file, and the modules that are named like it."""
-    if len(file.parts) < 2 or file.parts[0] not in {"core", "ports", "adapters", "actors", "entrypoints"}:
+    if file.parts[0] not in _PRODUCT:
         return set()
-    area = file.parts[2 if file.parts[0] in _DEEPER else 1] if len(file.parts) > 2 else ""
-    folders = {f"tests/{layer}/{area}" for layer in LAYERS}
+    folders = {f"tests/{layer}/{area}" for layer in LAYERS for area in file.parent.parts[_AREAS]}
     named = {module for module in modules_of_tests() if f"/test_{file.stem}" in module}
     statements = {_OF_ALL} if file.parts[0] == "adapters" else set[str]()
-    return {each for each in folders if area and (ROOT / each).is_dir()} | named | statements
+    return {each for each in folders if (ROOT / each).is_dir()} | named | statements

@@ -45,7 +45,11 @@ def test_a_change_of_the_product_asks_the_folders_of_its_area_in_every_layer() -
     assert {"tests/core/services", "tests/http/services", "tests/pages/services", "tests/adapters/services"} <= set(
         find_tests(changed("core/services/plans.py"))
     )
-    assert "tests/adapters/statements" in find_tests(changed("adapters/postgres/services/plans.py"))
+    assert {"tests/adapters/statements", "tests/http/services"} <= set(
+        find_tests(changed("adapters/postgres/services/plans.py"))
+    )
+    assert {"tests/adapters/saml", "tests/http/saml"} <= set(find_tests(changed("adapters/saml/documents.py")))
+    assert "tests/entrypoints/operator" in find_tests(changed("entrypoints/operator/acting.py"))
 
 
 def test_a_changed_test_is_asked_and_so_is_what_imports_a_changed_helper() -> None:
