@@ -46,6 +46,8 @@ def test_a_log_that_nobody_reads_costs_no_request_and_no_worker_and_is_counted(
 
         # The reader is back.
         wait_until(lambda: bool(piped.logged("log.lines_dropped")) and len(piped.logged("worker.ready")) == WORKERS)
+        # The process above the workers writes for itself.
+        wait_until(lambda: bool(piped.logged("worker.died")))
         [died] = piped.logged("worker.died")
         assert died["process"] == killed
         assert dropped["info"] > 0

@@ -35,7 +35,8 @@ def heading(page: Page) -> str:
 
 
 def focused(page: Page) -> str:
-    """Return the id of the element that has the focus."""
+    """Return the id of the element that has the focus; a browser gives it a moment after the element is there."""
+    page.wait_for_function("document.activeElement !== document.body")
     return page.evaluate("document.activeElement.id")
 
 
