@@ -20,6 +20,7 @@ from adapters.postgres.listening import PostgresListening, PostgresListeningConn
 from core.billing.provider import BillingMode
 from core.secrets import Secret
 from tests.adapters.counters import sql
+from tests.waiting import wait_until
 
 JUMPS = 1000
 HOUR_SECONDS = 3600.0
@@ -116,9 +117,11 @@ async def test_no_time_passes_while_a_statement_waits_for_a_lock(
 def resume_when_sent(
     connection: Connection, sender: PostgresListeningConnection, other: PostgresListeningConnection
 ) -> None:
-    while connection.execute(IS_SENT, (sender._driver.info.backend_pid,)).fetchone() != (True,):
-        pass
-    os.kill(other._driver.info.backend_pid, signal.SIGCONT)
+    try:
+        wait_until(lambda: connection.execute(IS_SENT, (sender._driver.info.backend_pid,)).fetchone() == (True,))
+    finally:
+        # Also where it was not sent, so that no test leaves a process that is stopped.
+        os.kill(other._driver.info.backend_pid, signal.SIGCONT)
 
 
 async def test_an_announcement_is_heard_before_its_sender_goes_on(
