@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ops.testing.areas import is_of_area
+from ops.testing.areas import ONE_IN, is_of_area
 from tests.drawing import report_seed
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ SAMPLE: Final = "GATEHOUSE_TEST_SAMPLE"
 QUARTER: Final = "quarter"
 # The folders and modules of the areas that are asked whole, separated by blanks; without it, all are.
 WHOLE: Final = "GATEHOUSE_TEST_WHOLE"
-# Of the cases of a matrix, and of the tests of an area, one in so many.
-ONE_IN: Final = 4
 
 
 def drawn(cases: Iterable[Case], *of: object) -> list[Case]:

@@ -12,16 +12,15 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ops.testing.areas import find_tests, is_of_area, modules_of_tests
+from ops.testing.areas import ONE_IN, find_tests, is_of_area, modules_of_tests
 from ops.testing.changes import Changes
 from ops.testing.covering import covering
 from ops.testing.imports import importers_of, python_files
 from ops.testing.steps import BIN, PYTHON, Beside, Ended, loop_seconds, run
-from ops.testing.table import unchanged_in_gate
+from ops.testing.table import EVERYTHING, unchanged_in_gate
 
 # Of what `loop_seconds` counts: the tests with PostgreSQL, to begin with and all modules, and the types of all files.
 START_LOOPS: Final = 2_000
@@ -79,7 +78,7 @@ class Plan:
 
     def _part_of(self, module: str) -> float:
         is_whole = not self.asked_whole or module.startswith(tuple(self.asked_whole)) or not is_of_area(module)
-        return 1.0 if is_whole else 0.25
+        return 1.0 if is_whole else 1 / ONE_IN
 
     def __str__(self) -> str:
         types = "all types" if self.types is None else f"types of {len(self.types)} files"
@@ -108,15 +107,15 @@ def plan_of(changed: Changes, *, is_whole: bool) -> Plan:
         if changed.touch(("pyproject.toml",)) or len(checked) > TYPES_PART_MAX * len(python_files())
         else checked,
         covered=covered,
-        left_out=[each for each in unchanged_in_gate(changed) if not any(map(partial(_is_in, each), asked_whole))],
-        # What has no area is asked whole anyway, so that this is never empty.
-        asked_whole=sorted({"tests/sources", *asked_whole}),
+        left_out=[
+            each
+            for each in unchanged_in_gate(changed)
+            if not any(Path(test).is_relative_to(each) for test in asked_whole)
+        ],
+        # Other packages may change any test. What has no area is asked whole anyway, so that this is empty only then.
+        asked_whole=() if changed.touch(EVERYTHING) else sorted({"tests/sources", *asked_whole}),
         changed_tests=[file for file in existing if file.startswith("tests/")],
     )
-
-
-def _is_in(folder: str, test: str) -> bool:
-    return Path(test).is_relative_to(folder)
 
 
 def plan_of_areas(changed: Changes) -> Plan:

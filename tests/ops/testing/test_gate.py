@@ -48,6 +48,10 @@ def test_a_change_outside_of_areas_asks_a_quarter_of_each(file: str) -> None:
     assert plan.asked_whole
 
 
+def test_other_packages_ask_all_tests() -> None:
+    assert plan_of(changed("ops/requirements.lock"), is_whole=False).asked_whole == ()
+
+
 def test_what_covers_a_change_is_not_left_out_although_it_reads_nothing_of_it() -> None:
     assert "tests/entrypoints/operator" in plan_of(changed("core/billing/prices.py"), is_whole=False).left_out
     assert "tests/entrypoints/operator" not in plan_of(changed("core/accounts/user_import.py"), is_whole=False).left_out
