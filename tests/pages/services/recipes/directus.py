@@ -54,6 +54,8 @@ class Directus(Program):
             "ADMIN_EMAIL=operator@example.org",
             f"ADMIN_PASSWORD={secrets.token_hex()}",
             "TELEMETRY=false",
+            # Otherwise it refuses the files of its own page where its process was busy for 250 ms.
+            "PRESSURE_LIMITER_ENABLED=false",
         )
         settings = folder / ".env"
         settings.write_text("\n".join((*general, "")))
