@@ -53,6 +53,8 @@ class Part:
     beforehand: Callable[[], None] = lambda: None
     afterwards: Callable[[], None] = lambda: None
     """What is done when it has come to its end and found nothing."""
+    alone: Callable[[Sequence[str]], Sequence[str]] | None = None
+    """The command that runs the tests which have failed beside others once more, one at a time."""
 
 
 def _tests(*options: str, processes: int = PROCESSES) -> list[str]:
@@ -108,7 +110,12 @@ PARTS: Final = (
             f"--found-min={FAULTS_FOUND_MIN}",
         ],
     ),
-    Part(name="long", about="all long tests", command=lambda _seed: _long(on_cluster=False)),
+    Part(
+        name="long",
+        about="all long tests",
+        command=lambda _seed: _long(on_cluster=False),
+        alone=lambda failed: _tests(*failed, processes=0),
+    ),
     Part(name="cluster", about="all long tests on a cluster", command=lambda _seed: _long(on_cluster=True)),
 )
 
@@ -140,8 +147,13 @@ def main(arguments: Sequence[str]) -> int:
             break
         print(f"{part.name:<10} {number} of {len(parts)}: {part.about}", flush=True)
         found = _run(part, seed, seconds_left)
-        findings += [f"{commit[:12]}, {part.name}, seed {seed}: {each}" for each in found or []]
-        if found == [] and is_clean and seconds_left is None:
+        failed = _failed_alone(part, found) if found and seconds_left is None else found
+        passed_alone = set(found or []) - set(failed or [])
+        findings += [
+            f"{commit[:12]}, {part.name}, seed {seed}: {each}{' (passed alone)' if each in passed_alone else ''}"
+            for each in found or []
+        ]
+        if failed == [] and is_clean and seconds_left is None:
             part.afterwards()
             passed = _keep(commit, part.name)
     for finding in findings:
@@ -169,6 +181,15 @@ def _run(part: Part, seed: int, seconds_max: float | None) -> list[str] | None:
     if found:
         return found
     return None if seconds_max is not None else [f"ended with {ended.code}, and named no test"]
+
+
+def _failed_alone(part: Part, found: list[str]) -> list[str]:
+    """Return which of the findings are found again without other tests beside them."""
+    if part.alone is None or not all(each.startswith("tests/") for each in found):
+        return found
+    print(f"{part.name:<10} once more, alone: {len(found)} that failed beside others", flush=True)
+    ended = run(part.alone(found), shows=True)
+    return [] if ended.code == 0 else [test for test, _ in _FINDING.findall(ended.printed) if test] or found
 
 
 def _git(*arguments: str) -> str:

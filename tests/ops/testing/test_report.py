@@ -119,3 +119,18 @@ def test_what_a_part_does_afterwards_is_done_when_it_has_found_nothing(
     main([])
 
     assert done == ["passes"]
+
+
+@pytest.mark.parametrize("again", ["", "print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(1)"])
+def test_what_failed_beside_others_is_kept_and_counts_only_when_it_fails_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    fails = "print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(1)"
+    alone = replace(part("long", fails), alone=lambda failed: [sys.executable, "-c", again, *failed])
+    monkeypatch.setattr(report, "PARTS", (alone,))
+
+    assert main(["--seed", "7"]) == 1
+
+    finding = f"- {COMMIT[:12]}, long, seed 7: tests/test_a.py::test_it"
+    assert (folder / "FOUND").read_text() == (f"{finding}\n" if again else f"{finding} (passed alone)\n")
+    assert (folder / "PASSED_AT").exists() == (not again)
