@@ -26,7 +26,6 @@ from tests.documents import MANUAL, ROOT, anchors
 from tests.ops.alert_rules import ALERTS, COUNTED, MONITORING, alerts, needs_promtool, promtool, records
 from tests.web.probe import ask, make_installation
 
-CASES = (MONITORING / "alerts_test.yaml", MONITORING / "alerts_days_test.yaml")
 DASHBOARD = MONITORING / "dashboard.json"
 PAGE = MANUAL / "monitoring.md"
 # What Grafana and Prometheus put in by themselves.
@@ -174,16 +173,6 @@ async def test_what_a_process_exposes_at_its_start_is_bounded(
 def test_promtool_reads_the_alerts_and_the_example_configuration() -> None:
     assert f"SUCCESS: {len(alerts()) + len(records())} rules found" in promtool("check", "rules", ALERTS)
     assert "SUCCESS" in promtool("check", "config", MONITORING / "prometheus.example.yaml")
-
-
-@needs_promtool
-def test_each_alert_fires_when_it_should_and_none_where_all_is_well() -> None:
-    cases = "".join(file.read_text() for file in CASES)
-
-    assert "SUCCESS" in promtool("test", "rules", *CASES)
-    for name in alerts():
-        assert f"- name: {name} fires\n" in cases, name
-        assert f"alertname: {name}, exp_alerts: []" in cases, name
 
 
 @needs_promtool
