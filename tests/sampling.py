@@ -1,4 +1,4 @@
-"""The part that the gate asks: a fixed quarter of a matrix, and of the tests of areas that a change does not touch.
+"""The part that the gate asks: a fixed quarter of a matrix, and an eighth of the tests of areas without a change.
 
 `ops/test` without arguments asks for the part. In CI, and in a run that names its tests, every case is asked. The part
 follows from the cases; by the seed of a report (`tests/drawing.py`) it is another one. What it reaches is by chance, so
@@ -24,6 +24,8 @@ SAMPLE: Final = "GATEHOUSE_TEST_SAMPLE"
 QUARTER: Final = "quarter"
 # The folders and modules of the areas that are asked whole, separated by blanks; without it, all are.
 WHOLE: Final = "GATEHOUSE_TEST_WHOLE"
+# Of the cases of a matrix, one in so many is asked.
+_CASES_ONE_IN: Final = 4
 
 
 def drawn(cases: Iterable[Case], *of: object) -> list[Case]:
@@ -36,7 +38,7 @@ def drawn(cases: Iterable[Case], *of: object) -> list[Case]:
     assert sample in {None, "", QUARTER}, f"{SAMPLE} is {QUARTER} or nothing; another quarter is drawn by a report"
     if not sample:
         return every
-    number = -(-len(every) // ONE_IN)
+    number = -(-len(every) // _CASES_ONE_IN)
     return [every[index] for index in sorted(Random(f"{report_seed()} {of}").sample(range(len(every)), number))]
 
 
@@ -46,7 +48,7 @@ def drawn_of_each(routes: Iterable[Route], kinds: Sequence[Case]) -> list[tuple[
 
 
 def is_asked(test: str) -> bool:
-    """Return whether a run asks a test: all of an area that is asked whole, one in four of another."""
+    """Return whether a run asks a test: all of an area that is asked whole, one in eight of another."""
     whole = tuple(os.environ.get(WHOLE, "").split())
     if not whole or test.startswith(whole) or not is_of_area(test):
         return True

@@ -2,7 +2,7 @@
 
 A check that depends on a part of the tree runs only when that part has changed: types of changed files and their
 importers, coverage of changed files of core, and the tests that `tests/when_changed.toml` names. Of the areas that the
-change does not touch, a quarter of the tests runs. Where `CI` is set, every check runs, and the matrices are whole.
+change does not touch, an eighth of the tests runs. Where `CI` is set, every check runs, and the matrices are whole.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Plan:
     left_out: Sequence[str]
     """The modules of tests that are left out, because nothing that they read has changed."""
     asked_whole: Sequence[str] = ()
-    """The folders and modules of areas that are asked whole, and of others a quarter; empty where all are whole."""
+    """The folders and modules of areas that are asked whole, and of others an eighth; empty where all are whole."""
     changed_tests: Sequence[str] = ()
     """The modules of tests that have changed: what is dear in them is named."""
     tests: Sequence[str] = ("tests",)
@@ -85,7 +85,7 @@ class Plan:
         covered = "of core" if self.covered is None else f"of {len(self.covered)} files of core"
         tests = "all tests"
         if self.asked_whole:
-            tests = "the tests of the areas that have changed, a quarter of those of other areas"
+            tests = "the tests of the areas that have changed, an eighth of those of other areas"
         if self.left_out:
             tests += f", without {len(self.left_out)} modules that read nothing changed"
         matrices = "whole matrices, properties with many examples" if self.is_whole else "a quarter of each matrix"

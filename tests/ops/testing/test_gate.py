@@ -1,4 +1,4 @@
-"""What the gate asks after a change: the areas that it touches whole, of the others a quarter, and in CI everything."""
+"""What the gate asks after a change: the areas that it touches whole, of the others an eighth, and in CI everything."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_areas_of_a_change_are_asked_whole_and_so_is_what_covers_it() -> Non
     )
     assert "tests/http/billing" not in plan.asked_whole
     assert plan.covered == [ROLES]
-    assert "a quarter of those of other areas" in str(plan)
+    assert "an eighth of those of other areas" in str(plan)
 
 
 def test_a_changed_helper_of_tests_asks_the_modules_that_import_it() -> None:
@@ -41,7 +41,7 @@ def test_a_changed_helper_of_tests_asks_the_modules_that_import_it() -> None:
 
 
 @pytest.mark.parametrize("file", ["README.md", "ops/schema.sql"])
-def test_a_change_outside_of_areas_asks_a_quarter_of_each(file: str) -> None:
+def test_a_change_outside_of_areas_asks_an_eighth_of_each(file: str) -> None:
     plan = plan_of(changed(file), is_whole=False)
 
     assert not any(each.startswith(("tests/http/", "tests/pages/")) for each in plan.asked_whole)
