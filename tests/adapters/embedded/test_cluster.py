@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -147,12 +148,14 @@ def test_a_second_server_in_the_folder_is_refused(new_folder: Path, start_proces
 
 
 def test_the_right_to_serve_takes_no_space(new_folder: Path) -> None:
-    new_folder.mkdir()
-    # Every write to this device finds it full.
-    (new_folder / "serve.lock").symlink_to("/dev/full")
-
-    with ServingLock(new_folder), pytest.raises(AlreadyServing, match=r"\(process unknown\)"):
-        ServingLock(new_folder).acquire()
+    _, most = limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Every write to a file is refused, as on a full disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        with ServingLock(new_folder), pytest.raises(AlreadyServing, match=r"\(process unknown\)"):
+            ServingLock(new_folder).acquire()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_a_killed_server_releases_the_serving_lock(new_folder: Path, start_process: Starter) -> None:
