@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 import pytest
 
-# What a chunk weighs at most, where a test weighs one, and a long one more.
+# What a chunk weighs at most, where a test weighs one, and one that is long or draws more.
 CHUNK_WEIGHT_MAX: Final = 60
 LONG_WEIGHT: Final = 20
 # What a process sends: a test that begins, its report, what it has counted at its end, and that it wants a chunk.
@@ -38,7 +38,8 @@ def chunks_of(items: Sequence[pytest.Item]) -> list[Chunk]:
     for _, numbered in groupby(enumerate(items), key=lambda each: each[1].path):
         begins, weight = None, 0
         for number, item in numbered:
-            more = LONG_WEIGHT if item.get_closest_marker("long") else 1
+            is_long = item.get_closest_marker("long") or item.get_closest_marker("draws")
+            more = LONG_WEIGHT if is_long else 1
             if begins is None or weight + more > CHUNK_WEIGHT_MAX:
                 begins, weight = number, 0
                 found.append(range(number, number))
