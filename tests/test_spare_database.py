@@ -121,10 +121,10 @@ def test_rows_of_a_migration_are_restored(own: Databases) -> None:
         "UPDATE signing_keys SET private_pem_sealed = '' WHERE state = 'next'",
     ],
 )
-def test_the_signing_keys_are_there_for_a_test_that_wants_them(own: Databases, change: str) -> None:
-    executed(own, change, has_signing_keys=True)
+def test_the_signing_keys_are_there_for_a_test_that_wants_them(each: Databases, change: str) -> None:
+    executed(each, change, has_signing_keys=True)
 
-    with own.migrated(has_signing_keys=True) as url, closing(psycopg.connect(url)) as connection:
+    with each.migrated(has_signing_keys=True) as url, closing(psycopg.connect(url)) as connection:
         assert sorted(keys_in(connection)) == sorted((key.kid, key.state.value, True) for key in first_keys())
-    with own.migrated() as url, closing(psycopg.connect(url)) as connection:
+    with each.migrated() as url, closing(psycopg.connect(url)) as connection:
         assert keys_in(connection) == []
