@@ -46,6 +46,10 @@ BUSY, TRIES_MAX = 503, 5
 numbers = Numbers()
 
 
+class ServerFailed(AssertionError):
+    """The server could not do what it was asked: a defect, unless a rule was undone that the database keeps too."""
+
+
 @dataclass
 class Organization:
     """An organization with its credentials, and the users that they have made."""
@@ -179,7 +183,8 @@ class Neighbourhood:
         answer, tries = await sent(), 1
         while answer.status == BUSY and tries < TRIES_MAX:
             answer, tries = await sent(), tries + 1
-        assert answer.status < 500, f"{method} {path}: {answer.text}"
+        if answer.status >= 500:
+            raise ServerFailed(f"{method} {path}: {answer.text}")
         return answer
 
     async def send_form(self, path: str, fields: dict[str, str], *, by: Person) -> Answer:

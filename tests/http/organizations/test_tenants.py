@@ -45,6 +45,7 @@ from tests.tenants import (
 from tests.tenants.explaining import SIGNED_IN
 from tests.tenants.histories import ALONE, CYCLE, Found, Runner, draw
 from tests.tenants.model import Way
+from tests.tenants.neighbourhood import ServerFailed
 from tests.tenants.storing import history_of, storage, store, stored
 from tests.tenants.taking import Story, step_of
 from tests.tenants.undone import Undone
@@ -295,7 +296,11 @@ async def first_found(runner: Runner, undone: Undone, seeds: Iterable[int]) -> F
     """Return the first violation of a kind that undoing a rule causes."""
     for seed in seeds:
         steps = draw(seed, STEPS, undone.story)
-        violation = await runner.violation_of(steps)
+        try:
+            violation = await runner.violation_of(steps)
+        except ServerFailed:
+            # The database refuses what the rule would have refused.
+            continue
         if violation is not None and violation.kind in undone.kinds:
             return Found(seed, violation, steps[: runner.begun[0]])
     return None
