@@ -27,6 +27,7 @@ ADA = "ada@anybody.example"
 ALLOW = "/auth/authorize/allow"
 CODE = "/app/sign-in/address-code"
 HOPS_MAX = 10
+COUNTED = "SELECT key, sent_at FROM mail_counts ORDER BY key"
 
 
 class Made:
@@ -143,11 +144,11 @@ async def test_right_codes_are_not_counted_among_the_wrong_ones_of_a_network(mad
     code = await made.code()
 
     await visitor.submit(page, CODE, code=f"{(int(code) + 1) % 10**6:06}")
-    counted = world.rows("SELECT key, sent_at FROM mail_counts")
+    counted = world.rows(COUNTED)
     answer = await made.type_code(visitor, page, code)
 
     assert led_back(answer)["code"]
-    assert [one for one in world.rows("SELECT key, sent_at FROM mail_counts") if one in counted] == counted
+    assert [one for one in world.rows(COUNTED) if one in counted] == counted
 
 
 async def test_a_code_that_the_limits_of_its_address_keep_back_signs_nobody_in(made: Made, world: World) -> None:
