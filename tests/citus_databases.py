@@ -37,12 +37,6 @@ class CitusDatabases(Databases):
         return [node.url(_name_of(url), role=SUPERUSER) for node in self.cluster.nodes]
 
     @contextmanager
-    def for_plans(self) -> Generator[str]:
-        """Yield the URL of a migrated database: the plans of a cluster are not read."""
-        with self.migrated() as url:
-            yield url
-
-    @contextmanager
     def without_workers(self) -> Generator[str]:
         """Yield the URL of a new migrated database on a coordinator that knows no workers."""
         with self.empty() as url:

@@ -121,7 +121,8 @@ def _is_asked(item: pytest.Item) -> bool:
 
 
 def _is_for_a_cluster(item: pytest.Item) -> bool:
-    return "databases" in getattr(item, "fixturenames", ()) and item.get_closest_marker("one_server") is None
+    is_of_one_server = any(item.get_closest_marker(name) for name in ("one_server", "plans"))
+    return "databases" in getattr(item, "fixturenames", ()) and not is_of_one_server
 
 
 @pytest.hookimpl(wrapper=True)
