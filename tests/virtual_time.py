@@ -29,6 +29,8 @@ from adapters.postgres.driver import timed_connection
 from adapters.postgres.listening import PostgresListeningConnection
 from ports.listening import Word
 
+# Half a minute or more. Then a test goes on without a connection that hears nothing any more and was not closed.
+CHECKPOINTS_MAX = 5_000_000
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -156,7 +158,9 @@ class Announcements:
         ) -> Result:
             before = {other: heard[word] for other, heard in self._heard.items() if other is not connection}
             result = await announce(connection, *args, **kwargs)
-            while any(self._is_awaited(other, word, number) for other, number in before.items()):
+            for _ in range(CHECKPOINTS_MAX):
+                if not any(self._is_awaited(other, word, number) for other, number in before.items()):
+                    break
                 await trio.lowlevel.checkpoint()
             return result
 
