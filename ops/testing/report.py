@@ -153,7 +153,7 @@ def main(arguments: Sequence[str]) -> int:
             f"{commit[:12]}, {part.name}, seed {seed}: {each}{' (passed alone)' if each in passed_alone else ''}"
             for each in found or []
         ]
-        if failed == [] and is_clean and seconds_left is None:
+        if found == [] and is_clean and seconds_left is None:
             part.afterwards()
             passed = _keep(commit, part.name)
     for finding in findings:
