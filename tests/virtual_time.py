@@ -29,7 +29,7 @@ from adapters.postgres.driver import timed_connection
 from adapters.postgres.listening import PostgresListeningConnection
 from ports.listening import Word
 
-# Half a minute or more. Then a test goes on without a connection that hears nothing any more and was not closed.
+# Many seconds, after which a connection that hears nothing and was not closed fails the test.
 CHECKPOINTS_MAX = 5_000_000
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -160,9 +160,9 @@ class Announcements:
             result = await announce(connection, *args, **kwargs)
             for _ in range(CHECKPOINTS_MAX):
                 if not any(self._is_awaited(other, word, number) for other, number in before.items()):
-                    break
+                    return result
                 await trio.lowlevel.checkpoint()
-            return result
+            raise AssertionError(f"a connection that is open has not heard {word}")
 
         return announce_and_wait
 
