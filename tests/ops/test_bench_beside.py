@@ -28,6 +28,7 @@ from tests.documents import MANUAL, README
 from tests.waiting import wait_until
 
 [WHO_AM_I, LOGIN, *_] = COMPARED
+WAITS_FOR_CLIENT = "SELECT FROM pg_stat_activity WHERE pid = %s AND wait_event = 'ClientRead'"
 BEGAN_AT = datetime(2026, 11, 28, 19, 0, tzinfo=UTC)
 
 
@@ -82,14 +83,20 @@ def test_refusals_are_kept_as_errors() -> None:
 
 
 def test_a_wait_for_a_lock_is_named_with_its_statement(empty_database_url: str) -> None:
-    with psycopg.connect(empty_database_url) as holder, psycopg.connect(empty_database_url) as waiter:
+    with (
+        psycopg.connect(empty_database_url) as holder,
+        psycopg.connect(empty_database_url) as waiter,
+        psycopg.connect(empty_database_url, autocommit=True) as observer,
+    ):
         holder.execute("CREATE TABLE accounts AS SELECT 1 AS id")
         holder.commit()
         holder.execute("UPDATE accounts SET id = 2")
         waiting = threading.Thread(target=waiter.execute, args=("UPDATE accounts SET id = 3",))
         with sampled(empty_database_url) as connections:
             waiting.start()
-            wait_until(lambda: holder.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount == 1)
+            # The last sample is taken after the block, in which both wait then.
+            wait_until(lambda: observer.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount == 1)
+            wait_until(lambda: observer.execute(WAITS_FOR_CLIENT, (holder.info.backend_pid,)).rowcount == 1)
         holder.commit()
         waiting.join()
 
