@@ -25,16 +25,21 @@ def python_files() -> frozenset[str]:
     return frozenset(str(path.relative_to(ROOT)) for top in TOPS for path in (ROOT / top).rglob("*.py"))
 
 
+def names_imported_by(file: str) -> frozenset[str]:
+    """Return the modules that a file imports, and what it imports of them, as one name with dots each."""
+    found = set[str]()
+    for whole, module, names in _IMPORT.findall((ROOT / file).read_text()):
+        base = whole or module
+        found |= {base, *(f"{base}.{name}" for name in _NAME.findall(names))}
+    return frozenset(found)
+
+
 @cache
 def imported_by(file: str) -> frozenset[str]:
     """Return the files of ours that a file imports; none where it does not exist."""
     if file not in python_files():
         return frozenset()
-    found = set[str]()
-    for whole, module, names in _IMPORT.findall((ROOT / file).read_text()):
-        base = whole or module
-        found |= {base, *(f"{base}.{name}" for name in _NAME.findall(names))}
-    paths = {name.replace(".", "/") for name in found}
+    paths = {name.replace(".", "/") for name in names_imported_by(file)}
     return frozenset({f"{path}{end}" for path in paths for end in (".py", "/__init__.py")} & python_files())
 
 

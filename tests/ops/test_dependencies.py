@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from typing import Any
 
+from ops.testing.imports import names_imported_by, python_files
 from tests.documents import ROOT
 
+# Its modules hold programs of others as texts, for people who copy them.
+RECIPES = "entrypoints/pages/console/recipes"
 LAYERS = ("core", "ports", "adapters", "actors", "entrypoints")
 DECISION = ROOT / "ops" / "decisions" / "0001-dependencies.md"
 
@@ -25,24 +26,14 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^a-z0-9-]", requirement, maxsplit=1)[0] for requirement in requirements}
 
 
-def statements_in(parent: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements of a module, however deep they stand; expressions have none."""
-    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
-        # A conditional expression has parts of these names, which are no lists.
-        for child in each if isinstance(each := getattr(parent, part, ()), list) else ():
-            if isinstance(child, ast.stmt):
-                yield child
-            yield from statements_in(child)
+def files_of(*folders: str) -> set[str]:
+    """Return the paths of the Python files in these folders."""
+    return {file for file in python_files() if file.startswith(tuple(f"{folder}/" for folder in folders))}
 
 
-def imported(*folders: str) -> set[str]:
-    """Return the packages of others whose modules the code in these folders imports."""
-    sources = (path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    statements = [each for source in sources for each in statements_in(ast.parse(source))]
-    modules = {alias.name.partition(".")[0] for one in statements if isinstance(one, ast.Import) for alias in one.names}
-    modules |= {
-        (one.module or "").partition(".")[0] for one in statements if isinstance(one, ast.ImportFrom) and not one.level
-    }
+def imported(files: set[str]) -> set[str]:
+    """Return the packages of others whose modules these files import."""
+    modules = {name.partition(".")[0] for file in files for name in names_imported_by(file)}
     packages = packages_distributions()
     return {
         packages[module][0].lower().replace("_", "-")
@@ -52,16 +43,19 @@ def imported(*folders: str) -> set[str]:
 
 
 def test_the_service_declares_every_package_that_it_imports() -> None:
-    assert {"httpcore", "werkzeug", "quart"} <= imported(*LAYERS)
-    assert (
-        imported(*LAYERS) - names([*project()["dependencies"], *project()["optional-dependencies"]["traces"]]) == set()
-    )
+    declared = names([*project()["dependencies"], *project()["optional-dependencies"]["traces"]])
+    recipes = files_of(RECIPES)
+    found = imported(files_of(*LAYERS) - recipes)
+
+    assert {"httpcore", "werkzeug", "quart"} <= found
+    assert found - declared == set()
+    assert imported(recipes) - declared == {"django"}
 
 
 def test_the_tests_declare_every_package_that_they_import() -> None:
     declared = names([*project()["dependencies"], *project()["optional-dependencies"]["test"]])
 
-    assert imported("tests", "ops") - declared == set()
+    assert imported(files_of("tests", "ops")) - declared == set()
 
 
 def test_every_declared_package_has_a_reason_and_every_reason_a_package() -> None:
