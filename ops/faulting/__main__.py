@@ -18,6 +18,7 @@ from typing import Final
 import pytest
 
 from ops.faulting.operators import Fault, faults_in
+from ops.testing.steps import failed_tests
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _TIMEOUT: Final = "a timeout"
@@ -128,10 +129,10 @@ def _failing(tree: Path, tests: list[str], timeout: int) -> str | None:
     # What a fault keeps from being collected is a file, and all of its tests may be long ones.
     if process.returncode in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         return None
-    named = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    named = failed_tests(output)
     if not named:
         raise RuntimeError(f"pytest ended with {process.returncode} and named no test:\n{output[-2000:]}")
-    return named[0].split()[1]
+    return named[0]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -23,7 +23,7 @@ from ops.testing.changes import PASSED_AT, ROOT
 from ops.testing.covering import forget, record
 from ops.testing.environment import prepare_environment
 from ops.testing.gate import COVERAGE, NOT_IN_GATE, PROCESSES
-from ops.testing.steps import PYTHON, run
+from ops.testing.steps import PYTHON, failed_tests, run
 from ops.testing.table import entries
 
 FOUND: Final = ROOT / "ops/report.d/found.md"
@@ -39,7 +39,7 @@ HANGS_SECONDS: Final = 1_800
 FAULTS: Final = 15
 # Of 100: what has no effect cannot be found, and survives.
 FAULTS_FOUND_MIN: Final = 70
-_FINDING: Final = re.compile(r"^(?:FAILED|ERROR) (\S+.*?)(?: - .*)?$|^\d+/\d+, .* left: (.+: survived)$", re.MULTILINE)
+_SURVIVED: Final = re.compile(r"^\d+/\d+, .* left: (.+: survived)$", re.MULTILINE)
 _MINUTES_HELP: Final = "stop after so many minutes, and begin with another part by the seed"
 
 
@@ -175,7 +175,7 @@ def _run(part: Part, seed: int, seconds_max: float | None) -> list[str] | None:
         command = ["timeout", "--signal=INT", "--kill-after=30", f"{seconds_max:.0f}", *command]
     ended = run(command, shows=True, environment={COVERAGE: MODULES})
     print(f"{part.name:<10} ended with {ended.code} after {ended.seconds:.0f} s", flush=True)
-    found = [test or fault for test, fault in _FINDING.findall(ended.printed)]
+    found = [*failed_tests(ended.printed), *_SURVIVED.findall(ended.printed)]
     if ended.code == 0:
         return []
     if found:
@@ -189,7 +189,7 @@ def _failed_alone(part: Part, found: list[str]) -> list[str]:
         return found
     print(f"{part.name:<10} once more, alone: {len(found)} that failed beside others", flush=True)
     ended = run(part.alone(found), shows=True)
-    return [] if ended.code == 0 else [test for test, _ in _FINDING.findall(ended.printed) if test] or found
+    return [] if ended.code == 0 else failed_tests(ended.printed) or found
 
 
 def _git(*arguments: str) -> str:

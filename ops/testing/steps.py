@@ -7,6 +7,7 @@ another day. So the time is also told as a multiple of a loop that is timed besi
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -22,6 +23,8 @@ BIN: Final = ROOT / ".venv/bin"
 _LOOP_LENGTH: Final = 300_000
 _LOOPS: Final = 5
 _READ_BYTES: Final = 65_536
+# What is in brackets may have blanks and brackets of its own.
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?(?:\[.*?\])?)(?: - .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +109,8 @@ def _loop_seconds() -> float:
     for number in range(_LOOP_LENGTH):
         counted[number % 1_000] = counted.get(number % 1_000, 0) + len(str(number))
     return time.process_time() - began
+
+
+def failed_tests(printed: str) -> list[str]:
+    """Return the tests, and the files that cannot be collected, which the last lines of pytest name."""
+    return _FAILED.findall(printed)

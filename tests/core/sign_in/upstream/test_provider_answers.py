@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from core.accounts.sign_in_methods import Provider
+from core.secrets import Secret
 from core.sign_in.upstream import discovery, provider_answers
-from core.sign_in.upstream.provider_answers import UpstreamFailed
+from core.sign_in.upstream.provider_answers import ID_TOKEN_CHARACTERS_MAX, UpstreamFailed
 from core.sign_in.upstream.providers import ExternalProvider
 
 AT = datetime(2026, 2, 3, tzinfo=UTC)
@@ -258,3 +259,12 @@ def test_the_word_of_an_added_provider_on_an_address_counts_only_if_the_operator
 
     assert (proven.provider, proven.subject) == (Provider("acme"), "https://id.acme.example#7")
     assert (proven.email, proven.is_email_verified) == ("ada@example.com", is_verified)
+
+
+def test_an_id_token_is_kept_for_signing_out_up_to_a_length() -> None:
+    def kept(characters: int) -> bool:
+        proven = provider_answers.connection_identity({"sub": "ada"}, {}, Secret("x" * characters))
+        return proven.provider_session is not None and proven.provider_session.id_token is not None
+
+    assert kept(ID_TOKEN_CHARACTERS_MAX)
+    assert not kept(ID_TOKEN_CHARACTERS_MAX + 1)
