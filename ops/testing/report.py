@@ -59,7 +59,7 @@ class Part:
 
 def _tests(*options: str, processes: int = PROCESSES) -> list[str]:
     hangs = f"faulthandler_timeout={HANGS_SECONDS}"
-    return [PYTHON, "-m", "pytest", f"--processes={processes}", "-q", "--durations=5", "-o", hangs, *options]
+    return [PYTHON, "-m", "pytest", f"--processes={processes}", "-q", "-rfEs", "--durations=5", "-o", hangs, *options]
 
 
 def _covering(*options: str) -> list[str]:

@@ -275,6 +275,8 @@ def test_a_rolling_restart_fails_no_request(proxy: Proxy, pair: Pair) -> None:
     assert {answer.status for answer in answers(clients)} == {200, 401}
 
 
+# A proxy that asks too late whether the other one is ready has none.
+@pytest.mark.timing
 def test_a_server_that_is_stopped_as_soon_as_the_other_is_ready_fails_no_request(proxy: Proxy, pair: Pair) -> None:
     context = client_context()
     context.maximum_version = ssl.TLSVersion.TLSv1_2
