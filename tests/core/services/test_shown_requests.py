@@ -5,6 +5,9 @@ import pytest
 from core.services.problems import shown_address, shown_words
 
 TOKEN = "x" * 40
+LABEL = "a" * 63
+# As long as a name of DNS may be.
+HOST = ".".join([LABEL, LABEL, LABEL, "a" * 61])
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,10 @@ def test_words_are_kept_that_are_none_of_a_person_and_no_secret(sent: str, shown
         ("https://a.example/ada@example.com/x", "https://a.example/…/x"),
         ("https://a.example/ada%40example.com", "https://a.example/…"),
         (f"https://a.example/{TOKEN}/x", "https://a.example/…/x"),
+        (f"https://{LABEL}.example/x", f"https://{LABEL}.example/x"),
+        (f"https://a{LABEL}.example/x", "https://…/x"),
+        (f"https://{HOST}/x", f"https://{HOST}/x"),
+        (f"https://{HOST}a/x", "https://…/x"),
         ("mailto:ada@example.com", "…"),
         ("https://[::1/callback", "https://[::1/callback"),
         ("https://[::1/callback?code=c", "https://[::1/callback?code=…"),
