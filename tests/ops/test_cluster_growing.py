@@ -23,6 +23,8 @@ pytestmark = pytest.mark.long
 PAGE: Final = MANUAL / "cluster.md"
 ROWS: Final = 2_000
 REBALANCED_SECONDS_MAX: Final = 240.0
+# The server waits some seconds before the first, and much longer before each that follows.
+RETRIES: Final = 3
 
 
 @pytest.fixture
@@ -62,7 +64,11 @@ def shards(connection: RawConnection) -> Mapping[str, int]:
 
 
 def is_rebalanced(connection: RawConnection) -> bool:
-    """Return whether the last rebalancing has ended; it must not have failed."""
+    """Return whether the last rebalancing has ended; it must not have failed, nor a move again and again."""
+    tried_again = connection.execute(
+        "SELECT command, message FROM pg_dist_background_task WHERE retry_count >= %s", (RETRIES,)
+    )
+    assert tried_again.fetchall() == []
     row = connection.execute("SELECT state::text FROM citus_rebalance_status()").fetchone()
     assert row != ("failed",)
     return row == ("finished",)
