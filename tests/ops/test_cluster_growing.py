@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 PAGE: Final = MANUAL / "cluster.md"
 ROWS: Final = 2_000
 REBALANCED_SECONDS_MAX: Final = 240.0
-# The server waits some seconds before the first, and much longer before each that follows.
+# So often may a move be tried again; then the test fails with what the server says of it.
 RETRIES: Final = 3
 
 
