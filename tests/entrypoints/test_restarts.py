@@ -77,6 +77,8 @@ def eight_clients(port: int, connection: Connection) -> Generator[None]:
     assert sorted(row[0] for row in connection.execute("SELECT recipient FROM mails").fetchall()) == confirmed
 
 
+# A client that the machine keeps from sending for longer than a server waits at its end loses its request.
+@pytest.mark.timing
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_restart_refuses_breaks_and_doubles_nothing(services: Services, connection: Connection, workers: int) -> None:
     with listening(1) as sockets:
@@ -94,6 +96,8 @@ def test_a_restart_refuses_breaks_and_doubles_nothing(services: Services, connec
     sys.stdout.write(f"\n{workers} workers, from the stop to the first answer: {restarts}\n")
 
 
+# A client that the machine keeps from sending for longer than a server waits at its end loses its request.
+@pytest.mark.timing
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_reload_refuses_breaks_and_doubles_nothing_and_takes_other_settings(
     services: Services, connection: Connection, workers: int

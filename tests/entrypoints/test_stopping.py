@@ -67,6 +67,8 @@ def hanging_request(service: Service) -> Generator[socket.socket]:
         yield connection
 
 
+# A client that the machine keeps from sending for longer than a server waits at its end loses its request.
+@pytest.mark.timing
 @pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
 def test_no_accepted_request_is_dropped_under_load(services: Services, arguments: list[str]) -> None:
     service = services.ready(*arguments)

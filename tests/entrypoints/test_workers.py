@@ -133,6 +133,8 @@ def pairwise_of_each(clients: Sequence[Client]) -> Iterator[tuple[Asked, Asked]]
         yield from pairwise(client.answers)
 
 
+# A client that the machine keeps from sending for longer than a server waits at its end loses its request.
+@pytest.mark.timing
 def test_a_signal_to_the_whole_group_stops_all_processes_and_drops_no_request(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
     workers = ready_workers(service)

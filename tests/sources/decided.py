@@ -14,7 +14,6 @@ _PLACES_OF_REASONS: Final = {
         "tests/adapters/outages.py::Load",
         "tests/clients.py::Client",
         "tests/costs.py",
-        "tests/drills.py::Durations",
         "tests/entrypoints/confirmed_writes.py::Registrant",
         "tests/entrypoints/test_silent_name_server.py::seconds_of",
         "tests/stopwatch.py",
