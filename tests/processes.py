@@ -12,6 +12,7 @@ import http.client
 import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -43,6 +44,10 @@ END_SECONDS_MAX = 120.0
 COMMAND_SECONDS_MAX = 300.0
 FREE_PORT = "127.0.0.1:0"
 MASTER_KEY = MasterKey(bytes([9]) * 32).encoded()
+PROGRESS = re.compile(
+    r"^(?:[^:\n]+: )?[\d,]+(?: of [\d,]+)? \w+(?:, [\d,]+ (?:%|per second)|, about [\d,.]+ (?:s|min|h) left)+\n",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -266,6 +271,11 @@ class Services:
             with suppress(ProcessLookupError):
                 os.killpg(service.process.pid, signal.SIGKILL)
             service.process.wait()
+
+
+def without_progress(printed: str) -> str:
+    """Return what a command has printed without lines of progress, which it prints where it takes seconds."""
+    return PROGRESS.sub("", printed)
 
 
 def clean_environment() -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from entrypoints.progress import Progress, share_of, size_of
+from tests.processes import without_progress
 from tests.terminals import Terminal
 
 
@@ -38,6 +39,20 @@ def test_elsewhere_than_on_a_terminal_each_report_is_a_line_without_control_char
         "500 of 1,000 rows, 50 %, 100 per second, about 5 s left\n"
         "1,000 of 1,000 rows, 100 %, 100 per second, about 0 s left\n"
     )
+    assert without_progress(f"{out.getvalue()}1 of 3 rows is left out.\n") == "1 of 3 rows is left out.\n"
+
+
+def test_tests_of_commands_that_take_long_see_what_is_no_progress(watch: Stopwatch) -> None:
+    out = io.StringIO()
+    progress = Progress(out, watch)
+    for second, (done, total, context) in enumerate(
+        [(0, 0, "Restoring: "), (7_300, 10_000, ""), (9_000, None, "users: ")], 1
+    ):
+        watch.now = second * 100
+        progress.show(done, "MB", total=total, share=1.0 if total == 0 else None, context=context)
+
+    assert out.getvalue().count("\n") == 3
+    assert without_progress(out.getvalue()) == ""
 
 
 def test_a_terminal_has_one_line_that_is_gone_at_the_end_and_while_something_else_is_written(watch: Stopwatch) -> None:
