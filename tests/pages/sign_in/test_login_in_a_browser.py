@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
@@ -25,6 +26,12 @@ CREATE = """async (options) => {
     return (await navigator.credentials.create({publicKey})).toJSON();
 }"""
 SIGNED_IN = "Your account"
+# Where the controls are that a page has without its scripts.
+PLACES = """() => Object.fromEntries(
+    [...document.querySelectorAll("main :is(button, a, input):not(.show, [type=hidden], [data-passkey] *)")]
+        .filter((control) => control.checkVisibility())
+        .map((control) => [control.name || control.textContent.trim(), Math.round(control.getBoundingClientRect().top)])
+)"""
 with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 
 
@@ -58,6 +65,38 @@ def sign_out(page: Page, site: Site) -> None:
     """Sign out."""
     page.goto(f"{site.url}/app/sign-out")
     page.get_by_role("button", name="Sign out").click()
+
+
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 720}], ids=["phone", "wide"])
+@pytest.mark.parametrize("begins", ["/app/sign-in", "/app/register", "a password"])
+def test_nothing_moves_under_a_pointer_when_the_scripts_of_a_page_come(
+    site: Site, watch: Callable[..., Watched], begins: str, viewport: dict[str, int]
+) -> None:
+    page, held = watch(viewport=viewport).page, list[Route]()
+    if begins == "a password":
+        page.goto(f"{site.url}/app/sign-in")
+        page.get_by_label("Email address").fill(EMAIL)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/*.js", hold)
+    if begins == "a password":
+        page.get_by_role("button", name="Continue").click(no_wait_after=True)
+        page.get_by_label("Password").wait_for()
+    else:
+        page.goto(site.url + begins, wait_until="commit")
+    page.locator("button[type=submit], button:not([type])").first.wait_for()
+    page.evaluate("document.fonts.ready.then(() => true)")
+    before = page.evaluate(PLACES)
+
+    for route in held:
+        route.continue_()
+    page.wait_for_load_state()
+    page.get_by_role("button", name=re.compile("Show password|passkey")).first.wait_for()
+
+    assert len(before) > 1
+    assert page.evaluate(PLACES) == before
 
 
 @with_and_without_scripts
