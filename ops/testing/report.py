@@ -52,7 +52,7 @@ class Part:
     command: Callable[[int], Sequence[str]]
     beforehand: Callable[[], None] = lambda: None
     afterwards: Callable[[], None] = lambda: None
-    """What is done when it has passed."""
+    """What is done when it has come to its end and found nothing."""
     alone: Callable[[Sequence[str]], Sequence[str]] | None = None
     """The command that runs the tests which have failed beside others once more, one at a time."""
 
@@ -153,8 +153,7 @@ def main(arguments: Sequence[str]) -> int:
             f"{commit[:12]}, {part.name}, seed {seed}: {each}{' (passed alone)' if each in passed_alone else ''}"
             for each in found or []
         ]
-        # What passes alone is a finding all the same, which the next change clears.
-        if failed == [] and is_clean and seconds_left is None:
+        if found == [] and is_clean and seconds_left is None:
             part.afterwards()
             passed = _keep(commit, part.name)
     for finding in findings:
