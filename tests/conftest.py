@@ -219,9 +219,8 @@ def database_url(request: pytest.FixtureRequest, databases: Databases) -> Iterat
     """
     has_signing_keys = stored_signing_keys.__name__ in request.fixturenames
     reads_plans = any(request.node.get_closest_marker(name) for name in ("plans", "one_server"))
-    made = databases.for_plans() if reads_plans else databases.migrated(has_signing_keys=has_signing_keys)
-    assert not (reads_plans and has_signing_keys), "a database for plans has no signing keys"
-    with made as url:
+    make = databases.for_plans if reads_plans else databases.migrated
+    with make(has_signing_keys=has_signing_keys) as url:
         yield url
 
 

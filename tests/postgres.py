@@ -28,6 +28,7 @@ from adapters.postgres.schema import migrations
 from tests.costs import count_postgres
 from tests.definition_watch import watch_definition
 from tests.memory import memory_folder
+from tests.signing_keys import insert_first_keys
 from tests.spare_database import SpareDatabase
 
 # PostgreSQL checks ten times a second whether a database that it drops is free; we check more often, up to this limit.
@@ -153,7 +154,7 @@ class Databases:
             yield url
 
     @contextmanager
-    def for_plans(self) -> Generator[str]:
+    def for_plans(self, *, has_signing_keys: bool = False) -> Generator[str]:
         """Yield the URL of a database that no test has used, in which rows and statistics are the same in each run.
 
         A plan depends on ids, on their order in the pages, on the rows that ANALYZE has read, and on what the tests
@@ -168,6 +169,8 @@ class Databases:
                 connection.execute(
                     SQL("ALTER DATABASE {} SET default_statistics_target = {}").format(name, STATISTICS_TARGET)
                 )
+                if has_signing_keys:
+                    insert_first_keys(connection)
             yield url
             with closing(psycopg.connect(url)) as connection:
                 large = connection.execute(TOO_LARGE_FOR_PLANS).fetchall()

@@ -63,7 +63,7 @@ def first_keys() -> tuple[SigningKey, ...]:
     )
 
 
-def insert_first_keys(connection: RawConnection, prefix: str) -> None:
+def insert_first_keys(connection: RawConnection, prefix: str = "") -> None:
     """Insert the first keys as they are stored, each kind into the table with that prefix."""
     with connection.cursor() as cursor:
         for table, row in _rows():

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import pytest
+
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from ports.unit_of_work import UnitOfWork
 from tests.world.backend import KEY, insert_key
@@ -22,6 +24,7 @@ WITH_VALUES: Final = 5
 TIMES: Final = WITH_VALUES * 3
 
 
+@pytest.mark.plans
 async def test_statements_of_requests_are_planned_once(world: World) -> None:
     world.user(EMAIL)
     party = insert_relying_party(world, slug="shops")
