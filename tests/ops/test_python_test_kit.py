@@ -65,9 +65,17 @@ def wheel(place: Path) -> Path:
     kit = peer("python-test-kit")
     source = shutil.copytree(PACKAGE, place / "package", ignore=shutil.ignore_patterns("__pycache__"))
     wheel = built(source, place, kit)
-    install = ("-m", "pip", "install", "-qq", "--no-deps", "--no-index", "--force-reinstall", wheel)
-    run(kit.program("python"), *install, folder=place)
+    run(kit.program("python"), "-m", "venv", place / "environment", folder=place)
+    [packages] = (place / "environment" / "lib").glob("python*/site-packages")
+    # Other processes read what is installed for the peer, so nothing is installed there.
+    (packages / "peer.pth").write_text(f"{kit.programs.parent / packages.relative_to(place / 'environment')}\n")
+    run(python_of(place), "-m", "pip", "install", "-qq", "--no-deps", "--no-index", wheel, folder=place)
     return wheel
+
+
+def python_of(place: Path) -> Path:
+    """Return the interpreter of the developer."""
+    return place / "environment" / "bin" / "python"
 
 
 def in_pytest(place: Path, wheel: Path, *arguments: str | Path) -> None:
@@ -76,9 +84,8 @@ def in_pytest(place: Path, wheel: Path, *arguments: str | Path) -> None:
     if not tests.exists():
         shutil.copytree(TESTS, tests, ignore=shutil.ignore_patterns("__pycache__"))
         (place / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
-    python = peer("python-test-kit").program("python")
     run(
-        *(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", place / "pytest.ini", *arguments),
+        *(python_of(place), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", place / "pytest.ini", *arguments),
         folder=place,
         XDG_CACHE_HOME=str(place / "caches"),
         GATEHOUSE_CHROMIUM=CHROMIUM or "",
