@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Generator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,12 +63,16 @@ class Guide:
     def started(self, command: str) -> Generator[None]:
         """Run the application until the context ends."""
         with (self.folder / "application.log").open("w+") as log:
-            process = subprocess.Popen(["sh", "-c", f"exec env {command}"], cwd=self.folder, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                ["sh", "-c", f"exec env {command}"], cwd=self.folder, stdout=log, stderr=log, start_new_session=True
+            )
             try:
                 self._wait(process, log.name)
                 yield
             finally:
-                process.terminate()
+                # With what it has started: the server of Next.js is a child of its command. Both may have ended.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
                 process.wait()
 
     def _wait(self, process: subprocess.Popen[bytes], log: str) -> None:
