@@ -22,7 +22,7 @@ def saml(acme: ConnectedProgram) -> SamlProgram:
     return acme.program
 
 
-# The other program publishes one certificate alone.
+# LemonLDAP::NG publishes one certificate alone.
 @pytest.mark.parametrize("program", ["djangosaml2idp"], indirect=True)
 async def test_a_certificate_beside_the_old_one_ends_no_link(acme: ConnectedProgram) -> None:
     await acme.sign_in("ada")
