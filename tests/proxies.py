@@ -30,8 +30,12 @@ UPSTREAMS: Final = ("10.0.0.1:8000", "10.0.0.2:8000")
 LAST_SERVER: Final = f"    server two {UPSTREAMS[1]}"
 END_SECONDS_MAX: Final = 60.0
 ANSWER_SECONDS_MAX: Final = 60.0
-# Instead of every two seconds, so that the tests need not wait; a drain lasts long enough for two checks.
-CHECK_PERIOD: Final = "100ms"
+# Instead of every second, so that the tests need not wait.
+CADDY_PERIOD: Final = "100ms"
+# Instead of every two seconds, and every second while it is out; a drain lasts long enough for two checks. The second is so
+# much less than the first that a server whose first answer takes 100 ms is back before the other one is out.
+HAPROXY_PERIOD: Final = "500ms"
+HAPROXY_PERIOD_OUT: Final = "250ms"
 CADDY_OPTIONS: Final = """{{
     admin off
     local_certs
@@ -130,7 +134,7 @@ def _caddy(text: str, folder: Path, port: int, name: str) -> tuple[str, list[str
     # No certificate authority of the internet.
     options = CADDY_OPTIONS.format(https_port=port, http_port=free_port())
     adapted = _replaced(
-        text, {"\n{\n": f"\n{options}", NAME: name, "health_interval 1s": f"health_interval {CHECK_PERIOD}"}
+        text, {"\n{\n": f"\n{options}", NAME: name, "health_interval 1s": f"health_interval {CADDY_PERIOD}"}
     )
     return adapted, ["run", "--adapter", "caddyfile", "--config"], []
 
@@ -163,7 +167,7 @@ def _haproxy(text: str, folder: Path, port: int, name: str) -> tuple[str, list[s
         "log /dev/log local0": "log stdout format raw local0",
         "bind :80": f"bind 127.0.0.1:{free_port()}",
         "bind :443": f"bind 127.0.0.1:{port}",
-        "check inter 2s": f"check inter {CHECK_PERIOD}",
+        "check inter 2s downinter 1s": f"check inter {HAPROXY_PERIOD} downinter {HAPROXY_PERIOD_OUT}",
     }
     if os.geteuid() != 0:
         changes |= {"    user haproxy\n": "", "    group haproxy\n": "", "    chroot /var/lib/haproxy\n": ""}

@@ -68,7 +68,7 @@ def nodes(services: Services, post_office: PostOffice) -> Nodes:
         "GATEHOUSE_RATE_LIMITS": "on",
         "GATEHOUSE_TRUSTED_PROXIES": "127.0.0.1/32",
         # Two checks of the balancer, and one more.
-        "GATEHOUSE_DRAIN_SECONDS": "1",
+        "GATEHOUSE_DRAIN_SECONDS": "2",
         "GATEHOUSE_DEV": "on",
         "GATEHOUSE_OUTBOUND_ALLOW": "127.0.0.0/8",
         "GATEHOUSE_SMTP_URL": f"smtp://127.0.0.1:{post_office.port}?from=id@example.com",
