@@ -32,8 +32,8 @@ END_SECONDS_MAX: Final = 60.0
 ANSWER_SECONDS_MAX: Final = 60.0
 # Instead of every second, so that the tests need not wait.
 CADDY_PERIOD: Final = "100ms"
-# Instead of every two seconds, and every second while it is out; a drain lasts long enough for two checks. The second is so
-# much less than the first that a server whose first answer takes 100 ms is back before the other one is out.
+# Instead of every two seconds, and every second while it is out; a drain lasts long enough for two checks. The second
+# is so much less than the first that a server whose first answer takes 100 ms is back before the other one is out.
 HAPROXY_PERIOD: Final = "500ms"
 HAPROXY_PERIOD_OUT: Final = "250ms"
 CADDY_OPTIONS: Final = """{{
