@@ -14,6 +14,7 @@ import trio
 from core.audit.chain import EXPORT_ENTRIES_MAX, FIRST_HASH
 from core.audit.chain_verification import ChainBroken, ChainVerifier, KeptHead
 from core.sessions.tokens import TokenKind
+from entrypoints.web.serving import exchanges
 from tests.audit_chains import add_entry, seal_all
 from tests.web.probe import http_scope
 from tests.world.team import Team
@@ -50,6 +51,12 @@ async def export(team: Team, name: str = "admin") -> list[dict[str, Any]]:
     answer = await team.request(name, "GET", "/audit-log/export")
     assert (answer.status, answer.headers["Content-Type"]) == (200, "application/x-ndjson"), answer.text
     return [json.loads(line) for line in answer.content.splitlines()]
+
+
+async def test_an_export_that_is_cut_short_ends_without_its_proof(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchanges, "RESPONSE_SECONDS_MAX", 0)
+
+    assert await export(team) == []
 
 
 async def test_the_proof_names_the_end_of_the_chain_in_a_signed_head(
