@@ -2,8 +2,7 @@
 
 It says progress, prints commit, seed and test of what it finds, and keeps them in `ops/report.d/found.md`. Once every
 part has passed at one commit, in one run or in several (`ops/report.d/parts.json`), that commit is written to
-`ops/report.d/passed-at`: it is the one since which `ops/test` and CI take files for changed. Of the long tests, which
-take an hour, the modules that have failed are run again, and not the others.
+`ops/report.d/passed-at`: it is the one since which `ops/test` and CI take files for changed.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ops.testing.changes import PASSED_AT, ROOT
 from ops.testing.covering import forget, record
 from ops.testing.environment import prepare_environment
 from ops.testing.gate import COVERAGE, NOT_IN_GATE, PROCESSES
-from ops.testing.steps import PYTHON, Ended, failed_tests, run
+from ops.testing.steps import PYTHON, failed_tests, run
 from ops.testing.table import entries
 
 FOUND: Final = ROOT / "ops/report.d/found.md"
@@ -40,8 +39,6 @@ HANGS_SECONDS: Final = 5_400
 FAULTS: Final = 15
 # Of 100: what has no effect cannot be found, and survives.
 FAULTS_FOUND_MIN: Final = 70
-# How pytest ends where all tests have run, and some of them failed.
-TESTS_FAILED: Final = 1
 _SURVIVED: Final = re.compile(r"^\d+/\d+, .* left: (.+: survived)$", re.MULTILINE)
 _MINUTES_HELP: Final = "stop after so many minutes, and begin with another part by the seed"
 
@@ -56,17 +53,8 @@ class Part:
     beforehand: Callable[[], None] = lambda: None
     afterwards: Callable[[], None] = lambda: None
     """What is done when it has come to its end and found nothing."""
-    again: Callable[[Sequence[str]], Sequence[str]] | None = None
-    """The command for some of its modules: those that failed when all of it ran at the same commit. One part has it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What has passed at a commit: parts, and of the one whose modules count one by one all but those that are left."""
-
-    commit: str
-    passed: frozenset[str] = frozenset()
-    left: frozenset[str] = frozenset()
+    alone: Callable[[Sequence[str]], Sequence[str]] | None = None
+    """The command that runs the tests which have failed beside others once more, one at a time."""
 
 
 def _tests(*options: str, processes: int = PROCESSES) -> list[str]:
@@ -78,8 +66,8 @@ def _covering(*options: str) -> list[str]:
     return [PYTHON, "-m", "coverage", "run", "--source=core", *_tests(*options)[1:]]
 
 
-def _long(modules: Sequence[str] = (), *, on_cluster: bool = False) -> list[str]:
-    modules = modules or [entry.module for entry in entries("long") if entry.needs_cluster == on_cluster]
+def _long(*, on_cluster: bool) -> list[str]:
+    modules = [entry.module for entry in entries("long") if entry.needs_cluster == on_cluster]
     # One at a time, because a cluster is four servers.
     return _tests("-m", "long and not timing and not draws", *modules, processes=0 if on_cluster else PROCESSES)
 
@@ -125,8 +113,8 @@ PARTS: Final = (
     Part(
         name="long",
         about="all long tests",
-        command=lambda _seed: _long(),
-        again=_long,
+        command=lambda _seed: _long(on_cluster=False),
+        alone=lambda failed: _tests(*failed, processes=0),
     ),
     Part(name="cluster", about="all long tests on a cluster", command=lambda _seed: _long(on_cluster=True)),
 )
@@ -142,13 +130,13 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     seed = secrets.randbelow(SEEDS) if given.seed is None else given.seed
     os.environ[SEED] = str(seed)
-    state = _state_at(commit)
+    passed = _passed_at(commit)
     parts = [part for part in PARTS if part.name in (given.part or [part.name])]
     if given.minutes is not None:
         first = seed % len(parts)
         parts = parts[first:] + parts[:first]
     elif not given.part:
-        parts = [part for part in parts if part.name not in state.passed]
+        parts = [part for part in parts if part.name not in passed]
     print(f"report     commit {commit[:12]}, seed {seed}: {', '.join(part.name for part in parts)}", flush=True)
     ends_at = time.monotonic() + given.minutes * 60 if given.minutes is not None else None
     findings = list[str]()
@@ -158,41 +146,50 @@ def main(arguments: Sequence[str]) -> int:
             print(f"           no time is left for {', '.join(each.name for each in parts[number - 1 :])}")
             break
         print(f"{part.name:<10} {number} of {len(parts)}: {part.about}", flush=True)
-        ended = _run(part, seed, seconds_left, state)
-        found = _findings(ended, is_cut=seconds_left is not None)
-        findings += [f"{commit[:12]}, {part.name}, seed {seed}: {each}" for each in found]
-        if is_clean and seconds_left is None:
-            state = _keep(state, part, ended, found)
+        found = _run(part, seed, seconds_left)
+        failed = _failed_alone(part, found) if found and seconds_left is None else found
+        passed_alone = set(found or []) - set(failed or [])
+        findings += [
+            f"{commit[:12]}, {part.name}, seed {seed}: {each}{' (passed alone)' if each in passed_alone else ''}"
+            for each in found or []
+        ]
+        if found == [] and is_clean and seconds_left is None:
+            part.afterwards()
+            passed = _keep(commit, part.name)
     for finding in findings:
         print(f"found      {finding}")
     if findings and "CI" not in os.environ:
         with FOUND.open("a") as file:
             file.writelines(f"- {finding}\n" for finding in findings)
-    if state.passed >= {part.name for part in PARTS} and CITUS in os.environ:
+    if passed >= {part.name for part in PARTS} and CITUS in os.environ:
         PASSED_AT.write_text(f"{commit}\n")
         print(f"report     all of it has passed at {commit[:12]}; commit {PASSED_AT.relative_to(ROOT)}")
     return int(bool(findings))
 
 
-def _run(part: Part, seed: int, seconds_max: float | None, state: State) -> Ended:
+def _run(part: Part, seed: int, seconds_max: float | None) -> list[str] | None:
+    """Run a part, and return what it found; None where it did not come to its end."""
     part.beforehand()
     command = list(part.command(seed))
     if seconds_max is not None:
         command = ["timeout", "--signal=INT", "--kill-after=30", f"{seconds_max:.0f}", *command]
-    elif part.again and state.left:
-        command = list(part.again(sorted(state.left)))
-        print(f"{part.name:<10} only the modules that have failed: {', '.join(sorted(state.left))}", flush=True)
     ended = run(command, shows=True, environment={COVERAGE: MODULES})
     print(f"{part.name:<10} ended with {ended.code} after {ended.seconds:.0f} s", flush=True)
-    return ended
-
-
-def _findings(ended: Ended, *, is_cut: bool) -> list[str]:
-    """Return what a part has found; where it did not come to its end, that is a finding unless its time was cut."""
+    found = [*failed_tests(ended.printed), *_SURVIVED.findall(ended.printed)]
     if ended.code == 0:
         return []
-    unnamed = [] if is_cut else [f"ended with {ended.code}, and named no test"]
-    return [*failed_tests(ended.printed), *_SURVIVED.findall(ended.printed)] or unnamed
+    if found:
+        return found
+    return None if seconds_max is not None else [f"ended with {ended.code}, and named no test"]
+
+
+def _failed_alone(part: Part, found: list[str]) -> list[str]:
+    """Return which of the findings are found again without other tests beside them."""
+    if part.alone is None or not all(each.startswith("tests/") for each in found):
+        return found
+    print(f"{part.name:<10} once more, alone: {len(found)} that failed beside others", flush=True)
+    ended = run(part.alone(found), shows=True)
+    return [] if ended.code == 0 else failed_tests(ended.printed) or found
 
 
 def _git(*arguments: str) -> str:
@@ -200,24 +197,16 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def _state_at(commit: str) -> State:
+def _passed_at(commit: str) -> set[str]:
     kept: dict[str, list[str]] = json.loads(STATE.read_text()) if STATE.exists() else {}
-    if commit not in kept:
-        return State(commit=commit)
-    return State(commit=commit, passed=frozenset(kept[commit]), left=frozenset(kept.get("left", ())))
+    return set(kept.get(commit, []))
 
 
-def _keep(state: State, part: Part, ended: Ended, found: Sequence[str]) -> State:
-    """Keep that a part has passed, or which of its modules are left."""
-    if not found:
-        part.afterwards()
-        state = replace(state, passed=state.passed | {part.name}, left=frozenset() if part.again else state.left)
-    elif part.again and ended.code == TESTS_FAILED and all("::" in each for each in found):
-        # All of its tests have run: it was not interrupted, and each module could be imported.
-        state = replace(state, left=frozenset(each.partition("::")[0] for each in found))
-    kept = {state.commit: sorted(state.passed), "left": sorted(state.left)}
-    STATE.write_text(json.dumps(kept) + "\n")
-    return state
+def _keep(commit: str, part: str) -> set[str]:
+    """Keep that a part has passed at a commit, and return all parts that have."""
+    passed = {*_passed_at(commit), part}
+    STATE.write_text(json.dumps({commit: sorted(passed)}) + "\n")
+    return passed
 
 
 def _parser() -> argparse.ArgumentParser:

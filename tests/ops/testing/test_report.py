@@ -121,57 +121,16 @@ def test_what_a_part_does_afterwards_is_done_when_it_has_found_nothing(
     assert done == ["passes"]
 
 
-FAILS = "print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(1)"
-
-
-def long_part(program: str) -> Part:
-    """Return a part whose command for some of its modules prints them, and fails as the program says."""
-    return replace(
-        part("long", program), again=lambda modules: [sys.executable, "-c", "import sys; print(sys.argv[1:])", *modules]
-    )
-
-
-def test_of_the_long_tests_the_modules_that_failed_are_run_again_and_not_the_others(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("again", ["", "print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(1)"])
+def test_what_failed_beside_others_is_kept_with_how_it_ended_alone_and_holds_the_part(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, again: str
 ) -> None:
-    monkeypatch.setattr(report, "PARTS", (long_part(FAILS),))
+    fails = "print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(1)"
+    alone = replace(part("long", fails), alone=lambda failed: [sys.executable, "-c", again, *failed])
+    monkeypatch.setattr(report, "PARTS", (alone,))
 
     assert main(["--seed", "7"]) == 1
+
+    finding = f"- {COMMIT[:12]}, long, seed 7: tests/test_a.py::test_it"
+    assert (folder / "FOUND").read_text() == (f"{finding}\n" if again else f"{finding} (passed alone)\n")
     assert not (folder / "PASSED_AT").exists()
-    assert main(["--seed", "8"]) == 0
-
-    assert "['tests/test_a.py']\n" in capfd.readouterr().out
-    assert (folder / "FOUND").read_text() == f"- {COMMIT[:12]}, long, seed 7: tests/test_a.py::test_it\n"
-    assert (folder / "PASSED_AT").read_text() == f"{COMMIT}\n"
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param("print('FAILED tests/test_a.py::test_it - no'); raise SystemExit(2)", id="interrupted"),
-        pytest.param("print('ERROR tests/test_a.py - SyntaxError'); raise SystemExit(1)", id="not imported"),
-        pytest.param("raise SystemExit(1)", id="no test named"),
-    ],
-)
-def test_long_tests_that_did_not_all_run_are_all_run_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], program: str
-) -> None:
-    monkeypatch.setattr(report, "PARTS", (long_part(program),))
-
-    assert main([]) == 1
-    assert main([]) == 1
-
-    assert "only the modules" not in capfd.readouterr().out
-
-
-def test_what_failed_at_another_commit_is_not_left_at_this_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "STATE").write_text('{"another": ["draws"], "left": ["tests/test_a.py"]}')
-    monkeypatch.setattr(report, "PARTS", (long_part("print('all of it')"), part("draws", "print('drawn')")))
-
-    assert main([]) == 0
-
-    printed = capfd.readouterr().out
-    assert "all of it" in printed
-    assert "drawn" in printed
