@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any, cast
 
 import pytest
-from quart_trio.testing.connections import TestHTTPConnection
 
 from actors.audit_tails import MemoryAuditTails
 from actors.event_sequencer import MemoryFeedWaiters
@@ -108,28 +107,6 @@ class Answer:
         return self.content.decode()
 
 
-class EndingConnection(TestHTTPConnection):
-    """A connection that ends with the application's call, as a server's does.
-
-    The library's waits for the last message of the body, which never comes where a response is cut short.
-    """
-
-    async def __aenter__(self) -> Any:
-        application, self.app = self.app, cast("Any", self._call)
-        self._application = application
-        try:
-            return await super().__aenter__()
-        finally:
-            self.app = application
-
-    async def _call(self, *arguments: Any) -> None:
-        try:
-            await cast("Any", self._application)(*arguments)
-        finally:
-            # Without a checkpoint, whose calls would count as those of the request.
-            self._client_send.close()
-
-
 @dataclass(frozen=True)
 class Client:
     """Sends requests to an application without a network."""
@@ -158,9 +135,7 @@ class Client:
             sent.setdefault("Content-Type", "application/json")
         # As browsers do, which send the path of an address alone.
         path = _ORIGIN.sub("", path)
-        client = self.application.test_client()
-        client.http_connection_class = EndingConnection
-        response = await client.open(  # pyright: ignore[reportCallIssue] - `json` has a default
+        response = await self.application.test_client().open(  # pyright: ignore[reportCallIssue] - `json` has a default
             path, method=method, data=data, headers=sent, scope_base={"client": (address, PORT)}
         )
         content = await response.get_data(as_text=False)

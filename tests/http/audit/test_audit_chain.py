@@ -16,6 +16,7 @@ from core.audit.chain_verification import ChainBroken, ChainVerifier, KeptHead
 from core.sessions.tokens import TokenKind
 from entrypoints.web.serving import exchanges
 from tests.audit_chains import add_entry, seal_all
+from tests.cut_answers import take_cut_answers
 from tests.web.probe import http_scope
 from tests.world.team import Team
 from tests.world.world import World, assert_refused
@@ -55,6 +56,7 @@ async def export(team: Team, name: str = "admin") -> list[dict[str, Any]]:
 
 async def test_an_export_that_is_cut_short_ends_without_its_proof(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchanges, "RESPONSE_SECONDS_MAX", 0)
+    take_cut_answers(team.world.client)
 
     assert await export(team) == []
 
