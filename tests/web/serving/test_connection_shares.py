@@ -39,9 +39,9 @@ from tests.world.world import World
 
 AT_ONCE = 64
 STRANGERS = [f"stranger{number}@example.com" for number in range(6)]
-# For a place, on a machine that is as slow as it likes: what is judged is who has which place, and after whom.
+# For a place, on a slow machine: the tests count which places are given, and after how many others, instead of seconds.
 UNHURRIED_SECONDS = 60.0
-# What asks whether a new connection suits.
+# The first statement of each new connection.
 CHECK = "SELECT ARRAY(SELECT current_setting(name)"
 
 Send = Callable[[], Awaitable[Answer]]
