@@ -44,3 +44,10 @@ def test_a_comparison_with_the_present_is_left_alone(comparison: str) -> None:
 )
 def test_what_needs_no_escaping_is_left_alone(name: str) -> None:
     assert list(faults_in("entrypoints/a.html", f"<p>{{{{ {name} }}}}</p>")) == []
+
+
+def test_a_translated_text_is_left_alone() -> None:
+    text = "{% trans name=a.name %}Hello {{ name }}{% endtrans %}{{ a.city }}{%- trans b=b -%}{{ b }}{%- endtrans %}"
+    assert [fault.applied(text) for fault in faults_in("entrypoints/a.html", text)] == [
+        text.replace("a.city", "a.city | safe")
+    ]
