@@ -67,7 +67,9 @@ def _covering(*options: str) -> list[str]:
 
 
 def _long(*, on_cluster: bool) -> list[str]:
-    modules = [entry.module for entry in entries("long") if entry.needs_cluster == on_cluster]
+    # The longest first, so that no process is left with one at the end.
+    by_seconds = sorted(entries("long"), key=lambda entry: entry.seconds, reverse=True)
+    modules = [entry.module for entry in by_seconds if entry.needs_cluster == on_cluster]
     # One at a time, because a cluster is four servers.
     return _tests("-m", "long and not timing and not draws", *modules, processes=0 if on_cluster else PROCESSES)
 
