@@ -59,7 +59,7 @@ def faults_in(path: str, text: str) -> Iterator[Fault]:
     elif path.startswith("adapters/postgres/") and path.endswith(".py"):
         yield from _of_pattern("organization", path, text, _ORGANIZATION, "")
     elif path.startswith("entrypoints/") and path.endswith(".html"):
-        # As long as the text, because faults are named by their place.
+        # Blanked instead of removed, because faults are named by their place.
         plain = _TRANSLATED.sub(lambda block: block[0].replace("{{", "  "), text)
         for fault in _of_pattern("escaping", path, plain, _ESCAPED, r"{{ \1 | safe }}"):
             if not _WITHOUT_MARKUP.search(fault.replacement.removeprefix("{{ ").removesuffix(" | safe }}")):

@@ -11,6 +11,7 @@ import pytest
 
 from ops.testing import report
 from ops.testing.report import PARTS, SEED, Part, main
+from ops.testing.table import entries
 
 COMMIT = "0123456789abcdef" * 2
 
@@ -134,3 +135,13 @@ def test_what_failed_beside_others_is_kept_with_how_it_ended_alone_and_holds_the
     finding = f"- {COMMIT[:12]}, long, seed 7: tests/test_a.py::test_it"
     assert (folder / "FOUND").read_text() == (f"{finding}\n" if again else f"{finding} (passed alone)\n")
     assert not (folder / "PASSED_AT").exists()
+
+
+def test_the_longest_of_the_long_modules_begin_first() -> None:
+    seconds = {entry.module: entry.seconds for entry in entries("long")}
+    command = next(part for part in PARTS if part.name == "long").command(7)
+
+    asked = [seconds[argument] for argument in command if argument in seconds]
+
+    assert asked == sorted(asked, reverse=True)
+    assert asked[0] > asked[-1]
